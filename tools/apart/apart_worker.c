@@ -95,7 +95,7 @@ int apart_log_pipe(void)
 
 /* ---- the relay ---- */
 
-/* What has come from one source; false: its end. */
+/* Relays the bytes from one source; false: its end. */
 static bool relay_one(int source, uint8_t *buffer)
 {
     static const enum apart_kind kinds[SOURCES] = { APART_TEXT, APART_RESULT, APART_LOG };

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Messages.  A line is put together first and written with one write(2), so
- * that lines of several processes on one terminal do not mix, and a progress
- * line that stands there is wiped before.
+ * Messages.  A line is composed first and written with one write(2), so that lines of several
+ * processes on one terminal do not mix.  A progress line is wiped before it.
  */
 #include "common/tool.h"
 
@@ -165,7 +164,7 @@ void tool_note(const char *format, ...)
     va_end(args);
 }
 
-/* Quoted text goes to stderr mostly, and into some results. */
+/* Quoted text is mostly for stderr, and for some results. */
 static enum utf8_style quote_style(void)
 {
     static int safe = -1;

@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * JSON values on standard output, for --format=jsonl: a line each, without white space.
- * Commas are kept here; key is NULL inside of an array.  Text from outside is escaped as
- * utf8.h says, so that a line is valid whatever bytes a name has.
+ * Commas are kept here; key is NULL inside of an array.  Text from outside is escaped as in utf8.h,
+ * so that a line is valid for any bytes in a name.
  */
 #ifndef JSON_OUT_H
 #define JSON_OUT_H
@@ -13,7 +13,7 @@
 
 /* bracket is '{' or '['. */
 void json_open(const char *key, char bracket);
-/* Closes what was opened last; the end of the line follows the outermost. */
+/* Closes the last opened object or array; the outermost one ends the line. */
 void json_close(void);
 
 void json_text(const char *key, const char *text);

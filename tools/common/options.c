@@ -49,7 +49,7 @@ const char *options_nearest(const char *word, const char *const *list)
 {
     size_t length = strlen(word);
     const char *best = NULL;
-    /* Of three letters one may be wrong: 'foo' is not meant for 'loop'. */
+    /* A word of three letters may have one wrong letter, so that 'foo' does not suggest 'loop'. */
     unsigned best_cost = (unsigned)(length / 3 + (length > 3 || length < 3)) + 1;
 
     if (length == 0 || length > WORD_MAX)

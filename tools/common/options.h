@@ -18,7 +18,7 @@ struct verb;
 struct option_spec {
     const char *name; /* without dashes; a NULL name ends the table */
     int takes_value;  /* true, false or OPTION_MAY */
-    int code;         /* from 1; what options_next() returns */
+    int code;         /* from 1; the result of options_next() */
 };
 
 enum { OPTION_MAY = 2 }; /* as --name=value only; value is NULL where there is none */
@@ -40,19 +40,19 @@ struct options {
 /* -h, --help, -V and --version are options of every verb: OPTION_STOP. */
 int options_next(struct options *o);
 
-/* What --version prints. */
+/* The output of --version. */
 extern const char options_version[];
 
-/* An operand that is the log, the only one: EXIT_DONE, or EXIT_USAGE having said so. */
+/* Takes the only operand, the log: EXIT_DONE, or EXIT_USAGE after an error message. */
 int options_set_log(const char **path, const char *value);
-/* All of the command line of a verb without options: what act returns for its log. */
+/* Handles the command line of a verb without options; returns the result of act for its log. */
 int options_one_log(struct options *o, int (*act)(const char *path));
 
 /* The word of the NULL-terminated list that is most like word, or NULL if none
  * is near. */
 const char *options_nearest(const char *word, const char *const *list);
 
-/* Says that value is not one of list; returns EXIT_USAGE. */
+/* Reports that value is not one of list; returns EXIT_USAGE. */
 int options_bad_word(const char *what, const char *value, const char *const *list);
 
 /* Which entry of the NULL-terminated list word is; -1 for none. */

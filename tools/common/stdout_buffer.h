@@ -5,9 +5,8 @@
  * hand: print writes millions of lines a second, which stdio's formatting does
  * not.
  *
- * There is one output.  Errors are remembered, not reported by each call:
- * after the first one everything written is dropped, out_failed() tells, and
- * out_finish() says what happened and turns it into an exit status.
+ * There is one output.  Calls do not report errors: after the first one all output is dropped,
+ * out_failed() is true, and out_finish() prints the error and returns an exit status.
  */
 #ifndef STDOUT_BUFFER_H
 #define STDOUT_BUFFER_H
@@ -38,8 +37,7 @@ static inline bool out_failed(void)
     return out.error != 0;
 }
 
-/* A place for at most bytes <= OUT_BUFFER; what was written there is handed
- * in by out_taken(). */
+/* Room for at most bytes <= OUT_BUFFER; out_taken() adds the bytes written there to the output. */
 static inline char *out_room(size_t bytes)
 {
     if (__builtin_expect((size_t)(out.end - out.at) < bytes, 0))
@@ -60,8 +58,8 @@ void out_hex(const void *bytes, size_t length); /* two digits a byte, lower case
 /* For output that is not on a hot path. */
 __attribute__((format(printf, 1, 2))) void out_format(const char *format, ...);
 
-/* How many columns a table may use: what COLUMNS says, else the width of the terminal, and 80
- * where standard output is none.  Never less than 80. */
+/* The columns that a table may use: COLUMNS, else the width of the terminal, else 80.  Never less
+ * than 80. */
 size_t out_columns(void);
 
 /* Words of text from the column on, wrapped to out_columns(), further lines from
@@ -69,14 +67,14 @@ size_t out_columns(void);
  * the width is given; where it is not, as in a pipe, a path stays whole. */
 void out_wrapped(const char *text, size_t column, size_t indent);
 
-/* The same, and one line where no width is given: what a program may read. */
+/* The same, but as one line if no width is given, for programs that read it. */
 void out_wrapped_if_given(const char *text, size_t column, size_t indent);
 
 /* Lines that begin with "#", wrapped to width columns; 0: one line. */
 void out_comment(const char *text, size_t width);
 
-/* Flushes; status if all went well, else says why and returns the exit status
- * for it: EXIT_PIPE silently if the reader went away, else EXIT_FAILED. */
+/* Flushes.  Returns status on success; else prints the error and returns EXIT_FAILED, or returns
+ * EXIT_PIPE silently if the reader has ended. */
 int out_finish(int status);
 
 /* The formatters write at to and return the end. */

@@ -91,7 +91,7 @@ static size_t widest(const struct table *t, const struct layout *l, bool flexibl
     return best;
 }
 
-/* Of the cells and the title. */
+/* The largest width of the cells and the title. */
 static size_t natural_width(const struct table *t, size_t c)
 {
     size_t width = columns_of(t->columns[c].title);

@@ -38,7 +38,7 @@ void table_free(struct table *t);
 void table_add_caption(struct table *t, const char *text);
 /* A new row, which table_cell() fills from the left. */
 void table_add_row(struct table *t);
-/* A copy of text, which is shown as it is: names come through utf8_show(). */
+/* Adds a copy of text, which is shown unchanged: names have to be passed through utf8_show(). */
 void table_cell(struct table *t, const char *text);
 
 /* Writes text, cut to so many columns; how many it took. */

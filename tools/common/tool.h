@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * What every verb of posixtrace shares: exit statuses, the verb table's rows,
- * and how the tool speaks.
+ * The common part of all verbs of posixtrace: exit statuses, the verb table's rows, and messages.
  *
- * Results go to stdout, through stdout_buffer.h.  Everything else goes to stderr as one
- * line, "posixtrace: VERB: what happened", and names the thing, its value and
- * where possible what to do.  Text that comes from outside (file names, names
- * in logs) passes through quote() first, so that it cannot steer a terminal.
+ * Results are written to stdout, through stdout_buffer.h.  Each message is written to stderr as one
+ * line, "posixtrace: VERB: what happened", with the thing, its value and if possible what to do.
+ * Text from outside (file names, names in logs) is passed through quote() first, so that it cannot
+ * control a terminal.
  */
 #ifndef TOOL_H
 #define TOOL_H
@@ -54,7 +53,8 @@ __attribute__((format(printf, 1, 2))) void tool_note(const char *format, ...);
 /* 'text' in quotes, control characters escaped, shortened where very long.
  * One of eight static buffers, reused in turn. */
 const char *quote(const char *text);
-/* What strerror() says, or which limit of address space or of files it was; until the next call. */
+/* The text of strerror(), or the limit of address space or files that was reached; valid until the
+ * next call. */
 const char *failure_reason(int error);
 
 /* The same without the quotes; the same buffers. */

@@ -39,7 +39,7 @@ const char *units_time(int64_t ns)
     double value = ns < 0 ? -(double)ns : (double)ns;
     unsigned unit = 0;
 
-    /* what would be rounded to four digits is the next unit's */
+    /* a value that would be rounded to four digits gets the next unit */
     while (value >= 999.5 && unit < 3) {
         value /= 1000;
         unit++;

@@ -107,7 +107,7 @@ static char *escape_for_json(char *to, uint32_t v, size_t took)
     return unit(to, 0xdc00 + (v & 0x3ff));
 }
 
-/* Does the character go out as it is? */
+/* Is the character written unchanged? */
 static bool passes(uint32_t v, enum utf8_style style)
 {
     if (is_control(v) || v == '\\')

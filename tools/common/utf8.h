@@ -40,8 +40,8 @@ size_t utf8_show_one(char **to, const uint8_t *at, size_t length, enum utf8_styl
  * UTF8_MAX_ESCAPE bytes for each byte of text. */
 char *utf8_show(char *to, const char *text, enum utf8_style style);
 
-/* Columns that shown text takes on a terminal: none for a combining character, two for a wide
- * one (CJK, emoji), whatever the locale is. */
+/* Columns that shown text takes on a terminal: none for a combining character, two for a wide one
+ * (CJK, emoji), in any locale. */
 size_t utf8_columns(const char *text, size_t length);
 
 /* Bytes of the longest part at the front that takes at most so many columns. */

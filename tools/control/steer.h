@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * What start, stop and flush have in common: one operand that names a stream
- * (stream_find.h), and one call.
+ * The common part of start, stop and flush: one operand that names a stream (stream_find.h), and
+ * one call.
  */
 #ifndef STEER_H
 #define STEER_H
@@ -15,8 +15,8 @@ struct options;
     "PID: a process that a stream traces, or that has created one. STREAM: its trace\n" \
     "name, its file, or the first letters of that ('posixtrace list').\n"
 
-/* Reads the command line and attaches; word: what the stream was called. *trid 0: there
- * is nothing to do, and the status to end with is returned. */
+/* Reads the command line and attaches; word: the name of the stream on it.  *trid 0: there is
+ * nothing to do; returns the exit status. */
 int steer_attach(struct options *o, const char **word, struct posixtrace_stream *stream,
                  trace_id_t *trid);
 /* The same, and calls act, which returns an error number. */

@@ -270,7 +270,7 @@ static int list_streams(bool reap_first, bool force, enum output_format format)
     struct streams t = { NULL, 0, 0 };
     int status;
 
-    /* What needs no log completed goes without being asked for. */
+    /* Segments whose log needs no completion are removed without an option. */
     if (!reap_first)
         posixtrace_stream_reap(-1, NULL, NULL);
     status = reap_first ? reap_all(&t, force, format) : load(&t);

@@ -65,7 +65,7 @@ static int report(const struct snapshot *s)
     return s->strict && before + during > 0 ? EXIT_LOST : EXIT_DONE;
 }
 
-/* A process of another user: a worker sends the log, and says what it is. */
+/* For a process of another user a worker sends the log, and its description. */
 static int work(struct snapshot *s)
 {
     int status = stream_attach(s->word, &s->stream, &s->trid), error;

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * What posixtrace doctor finds.  Each examiner looks at one side of the
- * surroundings and adds findings; nothing is printed before all have looked,
- * so that a child process or a signal cannot leave half an answer.
+ * The findings of posixtrace doctor.  Each examiner checks one part of the environment and adds
+ * findings; nothing is printed before all are done, so that a child process or a signal cannot
+ * leave a partial result.
  *
- * A finding is fine, a note (tracing works, something is lost or slower), or
- * bad (tracing does not work).  Notes and bad ones say what that means and,
- * where there is one, the remedy.
+ * A finding is fine, a note (tracing works, something is lost or slower), or bad (tracing does not
+ * work).  Notes and bad ones have the consequence and, if there is one, the remedy.
  */
 #ifndef DOCTOR_H
 #define DOCTOR_H
@@ -19,11 +18,11 @@
 
 enum level { FINE, NOTE, BAD };
 
-/* Adds a finding: what was looked at, and what was found. */
+/* Adds a finding: the thing that was checked, and its state. */
 __attribute__((format(printf, 3, 4))) void doctor_add(enum level level, const char *what,
                                                       const char *format, ...);
 
-/* Of the finding added last. */
+/* Consequence and remedy of the finding added last. */
 __attribute__((format(printf, 1, 2))) void doctor_means(const char *format, ...);
 __attribute__((format(printf, 1, 2))) void doctor_remedy(const char *format, ...);
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * The stream directory, as the library itself chose it, and what lies in it.
- * Looked at after the trial, which makes it: where it is still missing then,
- * it cannot be made.
+ * The stream directory that the library chose, and its contents.  Checked after the trial, which
+ * makes it: if it is still missing then, it cannot be made.
  */
 #include "doctor/doctor.h"
 
@@ -132,7 +131,7 @@ static int count_stream(void *context, const struct posixtrace_stream *s)
     return 0;
 }
 
-/* Beyond the limit for what killed programs leave, or by force. */
+/* Losses by the limit for the segments of killed programs, or by force. */
 static void tell_lost(void)
 {
     uint64_t streams, events;

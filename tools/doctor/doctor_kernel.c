@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * What the kernel offers and what a filter of system calls takes away, tried
- * out in a child each; the clock.  The membarrier is judged by the trial,
- * because the library's own answer counts.
+ * Features of the kernel, and refusals by a filter of system calls, each tried in a child; the
+ * clock.  The trial judges the membarrier, because the library's own result counts.
  */
 #include "doctor/doctor.h"
 

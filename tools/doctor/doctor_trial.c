@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Versions, and the examination that decides: a child process traces, first
- * into memory, then into a log, and must get back what it recorded.  All other
- * findings of doctor explain; these two say whether tracing works.
+ * Versions, and the decisive check: a child process traces, first into memory, then into a log, and
+ * must read its events back.  These two decide whether tracing works; all other findings explain.
  *
- * The child tells how far it came in shared memory, because a filter of system
- * calls may end it at any step.
+ * The child stores its progress in shared memory, because a filter of system calls may end it at
+ * any step.
  */
 #include "doctor/doctor.h"
 
@@ -28,7 +27,7 @@ enum { EVENTS = 1000 };
 
 struct trial {
     bool with_log;
-    const char *volatile step; /* what the child is doing; the text is the program's */
+    const char *volatile step; /* the child's present step; a constant text */
     struct posixtrace_info info;
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * posixtrace doctor: what the surroundings have and lack, what each lack means
- * and what to do about it.  doctor.h tells how that is put together.
+ * posixtrace doctor: the features and faults of the environment, with consequence and remedy.
+ * doctor.h has the structure.
  */
 #include "doctor/doctor.h"
 

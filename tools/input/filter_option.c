@@ -57,8 +57,8 @@ void filter_option_free(struct filter_option *w)
     w->text = NULL;
 }
 
-/* A type may be described later, while a stream is followed: only what does not depend
- * on fields is remembered. */
+/* A type may be described later, while a stream is followed: only results that do not depend on
+ * fields are remembered. */
 int filter_option_settled(struct filter_option *w, const struct posixtrace_event *e)
 {
     signed char *known;

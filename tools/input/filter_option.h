@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * The events that a verb is about: one or more texts of posixtrace-filter(5), each a pattern
- * or an expression.  The same for every verb and option: what matches is recorded or shown.
- * What the type's name settles is found once for each type.
+ * The selection of events for a verb: one or more texts of posixtrace-filter(5), each a pattern or
+ * an expression.  It is the same for every verb and option: matching events are recorded or shown.
+ * If the type's name decides, the result is computed once for each type.
  */
 #ifndef FILTER_OPTION_H
 #define FILTER_OPTION_H
@@ -19,9 +19,9 @@ struct filter_option {
     const char *option; /* how it was given, for messages */
     const char **texts;
     size_t count;
-    char *text;                          /* what they mean together; NULL: none was given */
-    posixtrace_expression_t *expression; /* NULL: every event is meant */
-    /* By type: 0 not evaluated, 1 none is meant, 2 all are, 3 it depends. */
+    char *text;                          /* all texts as one expression; NULL: none was given */
+    posixtrace_expression_t *expression; /* NULL: every event matches */
+    /* By type: 0 not evaluated, 1 no event matches, 2 all do, 3 it depends on the event. */
     signed char known[FILTER_OPTION_TYPES];
 };
 
@@ -38,7 +38,7 @@ int filter_option_settled(struct filter_option *w, const struct posixtrace_event
 bool filter_option_wants(const struct filter_option *w, const struct posixtrace_event *e,
                          const posixtrace_layout_t *layout);
 
-/* filter_option_warn.c: says which names in it no event type of the log or stream has, with
+/* filter_option_warn.c: reports names in it that no event type of the log or stream has, with
  * similar names. */
 void filter_option_warn(const struct filter_option *w, const struct log_file *log);
 

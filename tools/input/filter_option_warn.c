@@ -61,8 +61,8 @@ static const char **field_names(const struct known *k)
     return list;
 }
 
-/* What a type's name may be compared with: of a pattern whose first bytes are fixed, as many
- * bytes, one more or one less; of a class or group its name. */
+/* The part of a type's name to compare: for a pattern with fixed first bytes, as many bytes, one
+ * more or one less; for a class or group its name. */
 static size_t part_of(const struct posixtrace_expression_test *t, const char *name, size_t fixed,
                       size_t try)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Events as they are made: a live stream, to which we attach, or a log that is
- * being written, as far as it is on the disk.  What comes is the same; it ends
- * when who writes has ended, or when a signal asks for it.
+ * Follows events while they are recorded: a live stream, by attaching to it, or a log that is being
+ * written, as far as it is on the disk.  Both give the same events.  It ends with the writer, or
+ * with a signal.
  */
 #ifndef FOLLOW_H
 #define FOLLOW_H
@@ -24,20 +24,20 @@ struct follow {
     bool alive; /* it had a writer when it was looked at last */
 };
 
-/* word: a file that is there, else a stream (stream_find.h).  EXIT_DONE, or it was said.
- * SIGINT and SIGTERM end the following from now on. */
+/* word: a file that is there, else a stream (stream_find.h).  EXIT_DONE, or another status after an
+ * error message.  From now on SIGINT and SIGTERM end the following. */
 int follow_open(struct follow *f, const char *word);
 void follow_close(struct follow *f);
 
 enum follow_next { FOLLOW_EVENT, FOLLOW_NOTHING, FOLLOW_END, FOLLOW_FAILED };
 
 /* The next event.  NOTHING: there is none now; wait: for about a second, or until
- * a signal came.  FAILED: it was said; so are events that are missing in a log. */
+ * a signal came.  FAILED: after an error message; missing events of a log are also reported. */
 enum follow_next follow_next(struct follow *f, struct posixtrace_event *e, bool wait);
 
 /*
- * The same for a caller that reads f->log.trid in another way, when nothing is left: waits.
- * EVENT: there may be one now.  *gap: events are missing before it; it was said.
+ * Waits, for a caller that reads f->log.trid in another way and has no event left.  EVENT: there
+ * may be one now.  *gap: events are missing before it, which was reported.
  */
 enum follow_next follow_wait(struct follow *f, bool *gap);
 

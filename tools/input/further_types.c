@@ -39,7 +39,7 @@ static bool is_further(const struct log_type *type, const struct log_type *of)
             !number_of(of->name, &length));
 }
 
-/* Of how many types type may be a further one; above 1 only where names lost their ends. */
+/* The number of types that type may be a further one of; above 1 only if names were cut. */
 static size_t bases_of(const struct log_type *types, size_t count, const struct log_type *type)
 {
     size_t bases = 0;

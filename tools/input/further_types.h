@@ -9,9 +9,8 @@
 
 #include "input/log_file.h"
 
-/* A sentence for each type of the log that there are further ones of, after the words in
- * front; further lines of it are indented.
- * EXIT_DONE, or the status of an error that was said. */
+/* Prints a sentence for each type of the log that has further ones, after the text in_front; its
+ * further lines are indented.  EXIT_DONE, or another status after an error message. */
 int further_types_print(const struct log_file *log, const char *in_front, size_t indent);
 
 #endif

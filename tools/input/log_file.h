@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * A log that a verb reads: opening it, what it knows of itself, and saying what
- * it has lost.  "-" is standard input.  A log that cannot be positioned (a
- * pipe) learns its names, counts and losses while it is read: info and types
- * are complete only at its end.
+ * A log that a verb reads: opening, information, and reports of its losses.  "-" is standard input.
+ * A log that cannot be positioned (a pipe) learns its names, counts and losses while it is read:
+ * info and types are complete only at its end.
  */
 #ifndef LOG_FILE_H
 #define LOG_FILE_H
@@ -31,14 +30,14 @@ struct log_type {
     char name[TRACE_EVENT_NAME_MAX + 1];
 };
 
-/* EXIT_DONE, or the status of an error that was said. */
+/* EXIT_DONE, or another status after an error message. */
 int log_file_open(struct log_file *log, const char *path);
 void log_file_close(struct log_file *log);
 
 /* How a path is called in messages; to be freed. */
 char *log_file_call(const char *path);
 
-/* The descriptor of a path, or of standard input for "-"; -1 and an error said. */
+/* The descriptor of a path, or of standard input for "-"; -1 after an error message. */
 int log_file_descriptor(const char *path, int flags);
 
 /* Locks the file as its writer (docs/log-format.md, 11), as long as the descriptor is open.
@@ -63,12 +62,12 @@ bool log_file_is_loss_mark(trace_event_id_t id);
 /* The event types in the order of their ids; *types is for free(). */
 int log_file_types(const struct log_file *log, struct log_type **types, size_t *count);
 
-/* Says what the log has lost and what of it cannot be read, a line each.
- * Returns status, or EXIT_LOST if strict, something was said and status is 0. */
+/* Reports the losses of the log and its unreadable parts, a line each.  Returns status, or
+ * EXIT_LOST if strict, something was reported and status is 0. */
 int log_file_report_loss(struct log_file *log, bool strict, int status);
 
-/* Places where events are missing (posix_trace_overflow) in a log that counts no lost ones: it
- * was imported, and what it comes from says only that events were lost.  Of a log. */
+/* Places where events are missing (posix_trace_overflow) in a log that counts no lost ones: it was
+ * imported, and its source has only the fact of the loss.  For a log, not a stream. */
 uint64_t log_file_gaps(const struct log_file *log);
 
 /* Events whose types got no name, since the process has as many names as there can be.  Of a
@@ -79,7 +78,7 @@ uint64_t log_file_unnamed(const struct log_file *log);
  * passed by. */
 bool log_file_knows_totals(const struct log_file *log);
 
-/* What was lost by cause, and the first error of writing; a static buffer. */
+/* The losses by cause, and the first error of writing; a static buffer. */
 const char *log_file_causes(const struct posixtrace_info *info);
 
 /* Sum over the causes in an array. */

@@ -120,7 +120,7 @@ static bool is_newer(const struct stat *a, const struct stat *b)
                                                   : a->st_mtim.tv_nsec > b->st_mtim.tv_nsec;
 }
 
-/* Keeps the newer one in *best, and says where the other is. */
+/* Keeps the newer one in *best, and reports the place of the other. */
 static void compare(struct left *best, struct left *next, const char *shown, const char *name)
 {
     if (best->fd < 0 || is_newer(&next->st, &best->st)) {

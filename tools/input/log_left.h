@@ -16,9 +16,9 @@ enum { LOG_LEFT_SUFFIX = 6 };
 
 /* Fills the suffix of a name, which is not terminated. */
 void log_left_make_suffix(char *suffix);
-/* Looks in the folder, a descriptor, for earlier logs of that name.  The newest gets the name
- * back if no file has it, or an empty one without a lock; the others stay where they are.  A
- * note says which.  shown: the folder in messages, with a slash, or "". */
+/* Searches the folder, a descriptor, for earlier logs of that name.  The newest gets the name back
+ * if no file has it, or an empty one without a lock; the others stay where they are.  A note names
+ * them.  shown: the folder in messages, with a slash, or "". */
 void log_left_look(int folder, const char *shown, const char *name);
 /* The same by the path of the log. */
 void log_left_look_at(const char *path);

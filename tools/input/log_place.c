@@ -27,7 +27,7 @@ static int cannot_write(const char *path, int error)
     return tool_error("cannot write %s: %s", quote(path), strerror(error));
 }
 
-/* path becomes what the link says, from the folder that the link is in. */
+/* Replaces path by the target of the link, relative to the folder of the link. */
 static int follow(struct log_place *p)
 {
     char target[PATH_MAX], *path;

@@ -10,8 +10,8 @@
  * been moved is compared with the file that is open; owner and mode of the new file are
  * those of the open one, if its owner can be trusted with them.
  *
- * Names below /dev, but /dev/shm, and /proc (/dev/stdout) are opened as they are, and nothing
- * is moved there.
+ * Names below /proc and /dev (/dev/stdout), except /dev/shm, are opened directly, and nothing is
+ * moved there.
  */
 #ifndef LOG_PLACE_H
 #define LOG_PLACE_H
@@ -27,24 +27,24 @@ struct log_place {
     char *earlier; /* path of the earlier log, which has been moved; NULL: it has not */
 };
 
-/* EXIT_DONE, or another status and it was said; place_end() in either case. */
+/* EXIT_DONE, or another status after an error message; place_end() in either case. */
 int log_place_find(struct log_place *p, const char *path);
 /* As openat(); mode for O_CREAT. */
 int log_place_open(const struct log_place *p, int flags, mode_t mode);
 /* As fstatat(). */
 int log_place_stat(const struct log_place *p, struct stat *st);
-/* May what is recorded be written into the file, and a new log have its owner and mode?  In a
- * folder that others can write to, anybody can make a file of that name: it must be the
- * caller's, or belong to the user who has the folder.  folder AT_FDCWD: it may, since the path is
- * one below /dev or /proc. */
+/* May the recording be written into the file, and a new log have its owner and mode?  In a folder
+ * that others can write to, any of them can make a file of that name: it must be the caller's, or
+ * belong to the owner of the folder.  folder AT_FDCWD: yes, since the path is below /dev or
+ * /proc. */
 bool log_place_trusts(int folder, const struct stat *file);
 /* Is this still the file of that name? */
 bool log_place_has(const struct log_place *p, const struct stat *st);
-/* Gives the file, which is st, another name (log_left.h).  -1: it stays where it is; another file
- * has its name now: EXIT_FAILED and it was said. */
+/* Gives the file, which is st, another name (log_left.h).  -1: it stays where it is; EXIT_FAILED
+ * after an error message: another file has its name now. */
 int log_place_move(struct log_place *p, const struct stat *st);
-/* The moved file gets its name back (replacing what has it), or is removed, or stays where
- * it is, which is said. */
+/* The moved file gets its name back (replacing any other file), or is removed, or stays where it
+ * is, which is reported. */
 void log_place_restore(struct log_place *p);
 void log_place_forget(struct log_place *p);
 void log_place_leave(struct log_place *p);

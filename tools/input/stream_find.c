@@ -147,8 +147,8 @@ int stream_error(const struct posixtrace_stream *stream, const char *what, int e
     }
 }
 
-/* Of a process of another user the streams are looked for, and used, with that user's rights:
- * root's process does not come back from here. */
+/* The streams of another user's process are searched, and used, with that user's rights: root's
+ * process does not return from here. */
 int stream_attach(const char *word, struct posixtrace_stream *stream, trace_id_t *trid)
 {
     int status = apart_enter(stream_process(word)), error;

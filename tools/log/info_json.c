@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * See info_json.h.  Times are nanoseconds since 1970, sizes bytes.  Where the text says that
- * something is not known, the value is null.
+ * See info_json.h.  Times are nanoseconds since 1970, sizes bytes.  A value that is unknown in the
+ * text is null.
  */
 #include "log/info_json.h"
 

@@ -111,8 +111,9 @@ void info_print_switches(const struct log_file *log)
                    switches);
 }
 
-/* Marks and losses of no thread.  A log that was not a stream's has the losses in the entry
- * that elsewhere is of threads that ended: what these recorded and did not lose is more. */
+/* Is it the entry of marks and losses without a thread?  A log that did not come from a stream has
+ * its losses in the entry that otherwise is for ended threads; for those, more events are recorded
+ * than lost. */
 static bool is_no_thread(const struct log_file *log, const struct posixtrace_thread_info *t)
 {
     if (log->info.clock != POSIXTRACE_CLOCK_REALTIME || t->pid != 0 || t->tid != 0 ||

@@ -121,7 +121,7 @@ static void put_report(const struct findings *found, const struct posixtrace_log
     json_close();
 }
 
-/* Of a log that can be opened, whole or not. */
+/* For a log that can be opened, undamaged or not. */
 static void print_further_types(const struct findings *found, int fd)
 {
     struct log_file log = { .shown = found->shown, .fd = fd };

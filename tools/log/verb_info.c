@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * posixtrace info: what a log knows of itself.
+ * posixtrace info: the information in a log.
  */
 #include <inttypes.h>
 #include <posixtrace/attr.h>
@@ -125,7 +125,7 @@ static const char *children_text(const struct log_file *log)
                : "";
 }
 
-/* The writer died and what it left in memory is there. */
+/* The text for a log whose writer died and has left a segment. */
 static const char *tail_text(const struct log_file *log)
 {
     static char text[500];

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * The data of system events in words.  Data comes from a file and may be
- * of any form: what does not have the size or content of its type is left to
- * be shown as bytes.
+ * The data of system events in words.  Data comes from a file and may have any form: if it does not
+ * have the size and contents of its type, it is shown as bytes.
  */
 #include "print/print.h"
 

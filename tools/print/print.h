@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * The formats of print: text, which is made here, and those of lines, which the
- * analysis library makes.
+ * The formats of print: text, which is implemented here, and the line formats of the analysis
+ * library.
  *
- * What does not change from event to event is rendered once and kept: a cell
- * for each event type and one for each thread.  Printing an event is then copying
- * two cells and a few numbers.
+ * Parts that do not change from event to event are rendered once: a cell for each event type and
+ * one for each thread.  Printing an event then copies two cells and a few numbers.
  */
 #ifndef PRINT_H
 #define PRINT_H
@@ -93,8 +92,7 @@ const struct cell *print_thread_cell(struct print *p, const struct posixtrace_ev
 
 enum { PRINT_WIDTH_MIN = 40 }; /* but 0 */
 
-/* Chooses the columns by what the log will show, and writes the heading if the log has
- * events. */
+/* Chooses the columns by the contents of the log, and writes the heading if the log has events. */
 void print_columns_begin(struct print *p);
 /* The name of a thread, cut so that its kernel id follows within width columns; the end. */
 char *print_thread_text(char *to, const char *name, pid_t tid, enum utf8_style how, size_t width);
@@ -112,8 +110,8 @@ void print_clipped(const char *text, size_t length, size_t columns);
 
 /* Is it of a type of posixtrace/system.h, whose data is described? */
 bool describe_is_own(const struct posixtrace_event *e);
-/* What a system event's data means, in a few words at to (room for size
- * bytes, terminated); false if the type has none or the data is not of its form. */
+/* Describes a system event's data in a few words at to (room for size bytes, terminated); false if
+ * the type has no data, or the data does not have its form. */
 bool describe_event(const struct log_file *log, const struct posixtrace_event *e, char *to,
                     size_t size);
 

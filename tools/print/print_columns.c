@@ -3,10 +3,10 @@
 /*
  * The columns of print --format=text and their heading.
  *
- * Without a limit a column is as wide as its widest cell, but for cells beyond a width of its
- * own: these move the rest of their line.  With a limit the event and the thread share two
- * thirds of what the numbers leave, and data has the rest; the wider one becomes narrower first.
- * Where that is too little the delta goes, then the process.
+ * Without a limit a column is as wide as its widest cell, up to a maximum of its own; wider cells
+ * shift the rest of their line.  With a limit the event and the thread share two thirds of the room
+ * beside the numbers, and data has the rest; the wider one is narrowed first.  If there is too
+ * little room, the delta is left out, then the process.
  */
 #include "print/print.h"
 
@@ -28,9 +28,9 @@ enum {
     EVENT_MAX = 26,
     GAP = 2
 };
-/* Of a log on a pipe, whose names and times are not known yet. */
+/* Widths for a log on a pipe, whose names and times are not known yet. */
 enum { PIPE_NAME = 16, PIPE_TIME = 12, PIPE_NAME_LIMITED = 20, PIPE_TIME_LIMITED = 13 };
-/* Columns for thread, event and data below which the delta goes, and the process. */
+/* With fewer columns for thread, event and data, the delta is left out, and then the process. */
 enum { REST_WITH_DELTA = 36, REST_WITH_PID = 12 };
 
 #define SECOND 1000000000u
@@ -89,7 +89,7 @@ static void measure_types(struct print *p)
         if (types[i].count == 0 || (p->width > 0 && types[i].id == POSIX_TRACE_UNNAMED_USEREVENT))
             continue;
         p->printer->type_cell(p, text, &e, SIZE_MAX, &columns);
-        /* a name as wide as the limit is cut to what it gets */
+        /* a name as wide as the limit is cut to its column */
         widen(&p->event_width, p->width > 0 && columns > limit ? limit : columns, limit);
     }
     free(types);

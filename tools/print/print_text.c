@@ -25,8 +25,8 @@
 #define PREDEFINED       "posix_trace_"
 #define OWN              "posixtrace_"
 
-/* The most that a delta takes, and the least for a name with the slash after it: below, the
- * kernel id of the thread stands alone. */
+/* The largest width of a delta, and the smallest for a name with the slash after it: with less,
+ * only the kernel id of the thread is shown. */
 enum { DELTA_WIDTH = 9, NAMED_MIN = 5 };
 
 enum colour { PLAIN, FAINT, THREAD, NAME, MARK, ALARM };
@@ -178,7 +178,7 @@ static char *put_delta(char *to, int64_t delta)
     return put_text(to, units[unit], unit >= 3 ? 1 : 2);
 }
 
-/* What a row says beside its names. */
+/* The part of a row beside its names. */
 struct detail {
     bool described;                    /* text is it */
     const posixtrace_layout_t *layout; /* else of the data, or NULL */

@@ -3,9 +3,8 @@
 /*
  * posixtrace print: the events of a log, in order, selected and formatted.
  *
- * The loop reads, selects and prints; it ends early after --to only where the
- * log says that nothing was delivered late, and never for a pipe, whose writer
- * would be killed and whose losses stand at its end.
+ * The loop reads, selects and prints.  It ends early after --to only if the log has no late events,
+ * and never for a pipe, whose writer would be killed and whose losses are at its end.
  */
 #include <poll.h>
 #include <stdlib.h>
@@ -142,8 +141,7 @@ static bool is_idle(int fd)
     return poll(&p, 1, 0) == 0;
 }
 
-/* What becomes known with the log's info or, for a pipe, with its first event
- * or its end. */
+/* Prepares the output when the log's info is known: for a pipe, with its first event or its end. */
 static int start(struct request *r, struct print *p, int64_t first, bool any)
 {
     int status = select_resolve(&r->select, first);
@@ -238,7 +236,7 @@ static struct print *new_print(const struct request *r, struct log_file *log)
     return p;
 }
 
-/* What comes is shown before we wait for more. */
+/* Shows all events before it waits for more. */
 static int print_followed(struct request *r, struct print *p, struct follow *f)
 {
     enum follow_next next = FOLLOW_NOTHING;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* What limits the kernel's rings of context switches: sysctl and RLIMIT_MEMLOCK. */
+/* The limits for the kernel's rings of context switches: sysctl and RLIMIT_MEMLOCK. */
 #ifndef PERF_LIMITS_H
 #define PERF_LIMITS_H
 
@@ -17,7 +17,7 @@ struct perf_limits perf_limits_read(void);
 /* May a user lock a ring of so many bytes for each processor, who locks nothing else?  Whoever
  * has CAP_IPC_LOCK may lock more. */
 bool perf_limits_allow(const struct perf_limits *l, uint64_t bytes);
-/* The least kernel.perf_event_mlock_kb that allows them whatever RLIMIT_MEMLOCK is. */
+/* The least kernel.perf_event_mlock_kb that allows them with any RLIMIT_MEMLOCK. */
 uint64_t perf_limits_wanted_kb(uint64_t bytes);
 
 #endif

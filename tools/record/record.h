@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * posixtrace record, in parts: the program is started (launch), each process
- * gets a stream with a log and a filter (recording), the end is waited for
- * (watch), and what happened is reported (report).
+ * posixtrace record, in parts: launch starts the program, recording gives each process a stream
+ * with a log and a filter, watch waits for the end, and report prints the results.
  *
  * One process, one recording: the recorder owns the streams and is not traced
- * itself.  The order at the beginning matters: the child waits before exec until
- * its stream runs, so that its first event is recorded, and the log is opened
- * after it is known that there is a program.
+ * itself.  The order at the start matters: the child waits before exec until its stream runs, so
+ * that its first event is recorded; and the log is opened only after the program was found.
  */
 #ifndef RECORD_H
 #define RECORD_H
@@ -54,24 +52,24 @@ struct recording {
     uint64_t shown_events;  /* at the last live line */
 };
 
-/* What ended the wait. */
+/* The reason for the end of the wait. */
 struct watch_end {
-    bool left;  /* the program continues, we do not wait */
+    bool left;  /* the program continues, the recorder does not wait */
     int signal; /* that asked us to stop, or 0 */
     int status; /* of the program, as from waitpid() */
 };
 
-/* record_log.c.  EXIT_DONE, or another status and it was said.  A worker (apart.h) only gets
- * the name: it has its descriptor already. */
+/* record_log.c.  EXIT_DONE, or another status after an error message.  A worker (apart.h) only gets
+ * the name: it already has its descriptor. */
 int record_log_open(struct recording *r, const struct record_request *q, const char *program);
-/* For a stream that cannot: locks the file as its writer, where that is possible.  EXIT_FAILED:
- * a stream writes it, which was said. */
+/* Locks the file as its writer for a stream that cannot do it, if possible.  EXIT_FAILED: a stream
+ * writes the file, which was reported. */
 int record_log_lock(struct recording *r);
-/* The recording has begun: the earlier log of that name goes. */
+/* Called when the recording has started: removes the earlier log of that name. */
 void record_log_keep(struct recording *r);
-/* Removes what was made; the earlier log is there again. */
+/* Removes the new log and restores the earlier one. */
 void record_log_drop(struct recording *r);
-/* Says which process writes the log already; EXIT_FAILED. */
+/* Reports the process that already writes the log; EXIT_FAILED. */
 int record_log_busy(const char *log);
 /* Is there a %p in the pattern? */
 bool record_log_has_pid(const char *pattern);
@@ -95,22 +93,22 @@ void recording_end(struct recording *r);
 void recording_drop(struct recording *r);
 
 /* record_system.c */
-/* Reads what --system says, NULL: all.  EXIT_DONE, or EXIT_USAGE and it was said. */
+/* Parses the value of --system, NULL: all.  EXIT_DONE, or EXIT_USAGE after an error message. */
 int record_system_parse(struct record_request *q, const char *kinds);
 /* The library that traces calls, for free(); NULL after an error message. */
 char *record_system_preload(void);
 /* Appends it to LD_PRELOAD; false: no memory. */
 bool record_system_set_preload(const char *library);
-/* The stream lists the types from now on; says what cannot be recorded.  An error number. */
+/* Makes the stream list the types; reports those that cannot be recorded.  An error number. */
 int record_system_begin(struct recording *r, const struct record_request *q);
 
 /* record_switches.c */
-/* Is it a size of the kernel's rings?  text: as given.  EXIT_DONE, or EXIT_USAGE and it was
- * said. */
+/* Checks a size of the kernel's rings.  text: as given.  EXIT_DONE, or EXIT_USAGE after an error
+ * message. */
 int record_switch_buffer_check(uint64_t bytes, const char *text);
-/* Says what the kernel refuses, and by which limit.  An error number. */
+/* Reports a refusal of the kernel, and its limit.  An error number. */
 int record_switches_begin(struct recording *r, const struct record_request *q);
-/* Says what would have helped if the kernel lost switches. */
+/* If the kernel lost switches, reports the size that would have avoided it. */
 void record_switches_report(const struct recording *r, uint64_t lost);
 
 /* record_launch.c */
@@ -121,7 +119,7 @@ struct launch {
     int channel;   /* to the child; -1: gone */
     char *preload; /* a library for LD_PRELOAD, or NULL */
 };
-/* Is there such a program?  EXIT_DONE, or 126 or 127 and it was said. */
+/* Finds the program.  EXIT_DONE, or 126 or 127 after an error message. */
 int launch_find(struct launch *l, char **argv);
 /* The child, waiting; the program gets the signals as they were before signals_begin(). */
 int launch_fork(struct launch *l);
@@ -144,7 +142,7 @@ void signals_begin(void);
 void signals_restore(void);
 /* A signalfd for those that are blocked, or -1. */
 int signals_open(void);
-/* From now on they end this program, and say first what it leaves undone (NULL: nothing). */
+/* From now on signals end this program; left_undone is printed before (NULL: nothing). */
 void signals_let(const char *left_undone);
 /* They are blocked again. */
 void signals_hold(void);
@@ -166,12 +164,12 @@ void watch_show(uint64_t events, int64_t ms, double fill, uint64_t lost);
 void watch(struct recording *r, size_t count, const struct record_request *q, bool own,
            struct watch_end *end);
 
-/* record_report.c.  Says what was recorded, or why that is nothing; path: the
+/* record_report.c.  Reports the recorded events, or the reason why there are none; path: the
  * program's file, or NULL.  EXIT_DONE, or EXIT_FAILED if the log is not whole. */
 int record_report(const struct recording *r, const struct record_request *q, const char *path);
 /* The name of a process, "?" if it cannot be seen. */
 void record_process_name(pid_t pid, char *to, size_t size);
-/* Says so if the process cannot record anything as it is. */
+/* Reports if the process cannot record anything in its present state. */
 void record_report_waiting(const struct recording *r, const struct record_request *q);
 /* Names those of the processes that are still alive and not r's own. */
 void record_report_alive(const struct recording *r, const struct recording_alive *alive);

@@ -280,8 +280,8 @@ static uint64_t count_left(pid_t target, pid_t dead)
     return a.counts.events;
 }
 
-/* A log that was cut counts what has not come.  One with a limit comes at the end, in no
- * order that could be completed, and a pipe takes no more. */
+/* Counts the events that have not come as lost, in a log that was cut.  A log with a limit comes at
+ * the end, in an order that cannot be completed, and a pipe accepts no more. */
 static void count_lost(const struct part *p)
 {
     struct posixtrace_recover_report report;
@@ -296,7 +296,7 @@ static void count_lost(const struct part *p)
                    strerror(error));
 }
 
-/* What has come from a worker that is gone: the log, if there is anything in it. */
+/* Ends the part of a dead worker: keeps the log, if there is anything in it. */
 static int end_part(struct part *p, const struct record_request *q)
 {
     bool died = p->a.hostile || !WIFEXITED(p->a.status);

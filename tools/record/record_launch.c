@@ -82,7 +82,8 @@ int launch_find(struct launch *l, char **argv)
     return error ? refuse(argv[0], error) : EXIT_DONE;
 }
 
-/* Whatever working directory a descendant is executed in, its streams are where ours are. */
+/* Makes the directory absolute, so that the streams of descendants with another working directory
+ * are in the same place. */
 static bool fix_directory(void)
 {
     const char *given = getenv("POSIXTRACE_DIR");
