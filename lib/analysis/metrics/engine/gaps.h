@@ -25,10 +25,10 @@ struct pt_gaps {
 /* 0 or ENOMEM. */
 int pt_gaps_init(struct pt_gaps *g);
 void pt_gaps_deinit(struct pt_gaps *g);
-/* A gap with that number, which is above all before, began then. */
+/* Adds a gap that started at that time, with a number above all earlier ones. */
 void pt_gaps_add(struct pt_gaps *g, uint64_t number, int64_t from);
-/* When the gap began that has the number, or at most an earlier time.  The first one's
- * number is 1; there is one. */
+/* The start of the gap with that number, or an earlier time.  The first number is 1; there must be
+ * a gap. */
 int64_t pt_gaps_begin(const struct pt_gaps *g, uint64_t number);
 
 #endif

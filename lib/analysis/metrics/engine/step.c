@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * See step.h.  A segment is states of type in, with those of type cond before them that
- * led to them.  Leaving in for cond ends it at that moment; coming back from there begins
- * the next one where cond was entered: nothing is lost in between, and all of it is if
- * cond leads out.
+ * See step.h.  A segment consists of states of type in, with states of type cond before them.  A
+ * change from in to cond ends the segment; a return from cond to in starts the next one at the time
+ * when cond was entered.  So the time in cond counts, unless cond leads to a state that does not
+ * count.
  */
 #include <string.h>
 #include "analysis/metrics/engine/bounds.h"
@@ -12,7 +12,7 @@
 #include "analysis/metrics/engine/uncertainty.h"
 #include "analysis/metrics/engine/step.h"
 
-/* As much as a signal handler may take that ends a sleep. */
+/* The longest time of a signal handler that ends a sleep. */
 #define HANDLER_NS 1000000
 
 void pt_step_report(struct pt_engine *e, const struct pt_machine *m, const struct pt_automaton *a,
@@ -34,7 +34,8 @@ void pt_step_report(struct pt_engine *e, const struct pt_machine *m, const struc
     pt_bounds_deliver(e, m, a, measurement);
 }
 
-/* Of a metric that reports changes: what one is.  False: of the first there is none. */
+/* For a metric that reports changes: computes the change.  False: there is none for the first
+ * measurement. */
 static bool take_change(struct pt_automaton *a, int64_t *length)
 {
     bool first = !a->has_before;
@@ -65,7 +66,7 @@ static void finish(struct pt_engine *e, struct pt_machine *m, struct pt_automato
         pt_step_report(e, m, a, &measurement);
 }
 
-/* Before the current one: it is stored after its time. */
+/* The number of events before the current one, which is stored after its time. */
 static inline uint64_t events_seen(const struct pt_engine *e, const struct pt_machine *m,
                                    const struct pt_thread *thread)
 {
@@ -130,9 +131,9 @@ static inline void enter(struct pt_engine *e, struct pt_machine *m, struct pt_au
     }
 }
 
-/* A sleep that a signal ended before it was due: the next one continues it if it is due at the
- * same time, or at that of a relative sleep for the rest, which is later by what the handler
- * took.  Either is shorter than the interrupted one: a sleep of the same length is a new one. */
+/* Does a sleep continue one that a signal ended before it was due?  It does if it is due at the
+ * same time, or at that of a relative sleep for the rest, which is later by the time of the
+ * handler.  Either is shorter than the interrupted sleep; one of the same length is a new one. */
 static bool continues_from(const struct pt_automaton *a, int64_t from, int64_t due, int64_t ns)
 {
     int64_t rest = pt_ns_span(ns, due);
@@ -217,7 +218,7 @@ static inline void make_transition(struct pt_engine *e, struct pt_machine *m,
     hot->state = transition->state;
 }
 
-/* For the due times that a gap may hide; see uncertainty.h. */
+/* Stores the due time, for gaps that may hide due times; see uncertainty.h. */
 static void note_due(const struct pt_engine *e, struct pt_automaton *a,
                      const struct pt_tuple *tuple)
 {
@@ -240,7 +241,7 @@ static void note_due(const struct pt_engine *e, struct pt_automaton *a,
     a->has_due = true;
 }
 
-/* That state, and those that lambdas lead to. */
+/* Enters the state, and those that its lambdas lead to. */
 static void enter_all(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a, int state,
                       int64_t stamp, int64_t ns, uint64_t seen)
 {
@@ -269,8 +270,8 @@ static void step_in_doubt(struct pt_engine *e, struct pt_machine *m, struct pt_a
         note_due(e, a, tuple);
 }
 
-/* In the first state: an event that the label does not fit, such as a failed trylock, begins
- * nothing there either. */
+/* Would the event begin a measurement in the first state?  One that the label does not fit, such as
+ * a failed trylock, would not. */
 static bool would_begin(const struct pt_label *label, const struct pt_automaton *a,
                         const struct pt_tuple *tuple)
 {

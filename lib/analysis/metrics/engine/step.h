@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* One step of an automaton: the paper's rules for measurements and segments. */
+/* One step of an automaton, by the paper's rules for measurements and segments. */
 #ifndef PT_METRICS_STEP_H
 #define PT_METRICS_STEP_H
 
 #include "analysis/metrics/engine/engine.h"
 
-/* Into another state, and into its list. */
+/* Moves an automaton into a state, and into the list of that state. */
 static inline void pt_step_place(struct pt_machine *m, struct pt_automaton *a, int state)
 {
     if (m->in_state && state != a->hot->state) {
@@ -16,14 +16,14 @@ static inline void pt_step_place(struct pt_machine *m, struct pt_automaton *a, i
     a->hot->state = (int16_t)state;
 }
 
-/* The way of that state that the event takes, or NULL.  stamp: the time of the state that it
- * leads to. */
+/* The edge from that state for the event, or NULL.  stamp: the time of the state that it leads
+ * to. */
 const struct pt_way *pt_step_way(const struct pt_label *label, size_t state,
                                  const struct pt_automaton *a, const struct pt_tuple *tuple,
                                  int64_t *stamp);
-/* Of a thread's own events, by event and state; NULL without memory. */
+/* Makes the transitions for a thread's own events, by event and state; NULL: no memory. */
 struct pt_transition *pt_transitions_new(const posixtrace_metric_t *metric);
-/* Fills in whose it is, and hands it over. */
+/* Fills in process, thread and object of a measurement, and delivers it. */
 void pt_step_report(struct pt_engine *e, const struct pt_machine *m, const struct pt_automaton *a,
                     struct posixtrace_measurement *measurement);
 

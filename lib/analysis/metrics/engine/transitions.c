@@ -23,7 +23,7 @@ static bool is_at_once(const posixtrace_metric_t *m, const struct pt_way *way)
     return true;
 }
 
-/* False: it does more than a transition can say. */
+/* Adds the effect of a state.  False: it cannot be represented. */
 static bool add_state(struct pt_transition *transition, enum pt_kind kind, bool first)
 {
     transition->from_in |= first && kind == PT_KIND_IN;

@@ -153,7 +153,8 @@ static void advance(const struct pt_machine *m, struct pt_uncertainty *d, int64_
 
 /* ---- gaps ---- */
 
-/* What was lost until end can begin from low on.  True: the set has grown. */
+/* Adds the effect of a lost event.  begun: the greatest length of a measurement that it began; end:
+ * of the gap.  True: the set has grown. */
 static bool add_edge(struct pt_uncertainty *d, const struct pt_maybe *from,
                      const struct pt_edge *edge, int64_t begun, int64_t end)
 {
@@ -384,7 +385,8 @@ bool pt_uncertainty_step(struct pt_engine *e, struct pt_machine *m, struct pt_au
             lead(m, d, s, way, tuple, *stamp);
         else
             stay(d, s);
-        /* Does it continue a sleep?  What came before that may be lost. */
+        /* Whether it continues a sleep is unknown, since earlier events may be lost: takes both
+         * ways. */
         if (label->ways[s].only != PT_ONLY_AGAIN)
             continue;
         if (way != &label->ways[s])
@@ -408,7 +410,7 @@ bool pt_uncertainty_step(struct pt_engine *e, struct pt_machine *m, struct pt_au
     return only.some;
 }
 
-/* ---- what no event was seen of ---- */
+/* ---- threads and objects without an event ---- */
 
 int64_t pt_uncertainty_hidden(const struct pt_engine *e, const struct pt_machine *m)
 {

@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * The words of a metrics text: names, "quoted names", "->", "," and "*", with the
- * place of each.  "#" begins a comment that goes to the end of the line.
+ * place of each.  "#" starts a comment up to the end of the line.
  */
 #ifndef PT_METRICS_LEXER_H
 #define PT_METRICS_LEXER_H
@@ -21,7 +21,7 @@ enum pt_word_kind {
 
 struct pt_lexer {
     const char *at, *end;
-    unsigned line, column; /* of what comes next */
+    unsigned line, column; /* of the next word */
     struct {
         enum pt_word_kind kind;
         char text[PT_NAME_MAX]; /* of a name, without quotes; of BAD, the error */

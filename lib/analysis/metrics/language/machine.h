@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * The automaton of a metric, as the text says it and as tables.
+ * The automaton of a metric, as parsed from the text and as tables.
  *
- * Labels and kinds of states are those of the paper (posixtrace/metrics.h), section 3.
- * One thing it leaves open is decided here (docs/decisions/0013): a segment lasts until
- * the tuple that leaves its last state.  By a lambda that is the tuple that entered it.
+ * Labels and kinds of states are those of the paper (posixtrace/metrics.h), section 3.  The paper
+ * leaves open how long a segment lasts (docs/decisions/0013): here it lasts until the tuple that
+ * leaves its last state; with a lambda that is the tuple that entered it.
  */
 #ifndef PT_METRICS_MACHINE_H
 #define PT_METRICS_MACHINE_H
@@ -22,7 +22,7 @@ enum pt_who { PT_OWN, PT_OTHER, PT_WHO };
 
 #define PT_NOWHERE (-1)
 
-/* What the time of the state that is entered is.  PAST: the due time unless it is to come. */
+/* The time of the entered state.  PAST: the due time, unless that is in the future. */
 enum pt_at { PT_AT_SAME, PT_AT_EVENT, PT_AT_DUE, PT_AT_PAST };
 
 /* Which events a label fits: all, those without an error, those with a due time, those before
@@ -31,7 +31,7 @@ enum pt_only { PT_ONLY_ANY, PT_ONLY_OK, PT_ONLY_DUE, PT_ONLY_EARLY, PT_ONLY_AGAI
 
 struct pt_way {
     int16_t target; /* or PT_NOWHERE */
-    uint8_t at;     /* enum pt_at; SAME: of a lambda, what it was */
+    uint8_t at;     /* enum pt_at; SAME: for a lambda, the time before it */
     uint8_t only;   /* enum pt_only */
 };
 
@@ -98,7 +98,7 @@ static inline size_t pt_machine_otherwise(const posixtrace_metric_t *m, size_t e
 /* Is the type the event of that name, or what a further description of it is called, as
  * order#2 is one of order? */
 bool pt_is_type_of(const char *event, const char *type);
-/* The metric's event that the type is, event_count: none.  One of just its name goes first. */
+/* The metric's event for the type, event_count: none.  One with exactly its name has priority. */
 size_t pt_machine_event(const posixtrace_metric_t *m, const char *type);
 
 static inline bool pt_machine_looks_at(const posixtrace_metric_t *m, const char *type)
@@ -106,11 +106,11 @@ static inline bool pt_machine_looks_at(const posixtrace_metric_t *m, const char 
     return pt_machine_event(m, type) < m->event_count;
 }
 
-/* After the ways are known: what can be read off them. */
+/* Called when all edges are known: computes the members that depend on them. */
 void pt_machine_finish(posixtrace_metric_t *m);
 /* Can an end be reached from the first state without an event? SIZE_MAX: with all. */
 bool pt_machine_ends(const posixtrace_metric_t *m, size_t without);
-/* Marks what can be reached from the first state. */
+/* Marks the states that can be reached from the first state. */
 void pt_machine_reach(const posixtrace_metric_t *m, size_t without, bool *reached);
 void pt_machine_deinit(posixtrace_metric_t *m);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * See resolve.h.  In each state at most one way fits each tuple: a label with "i" or
- * "not i" goes before one without, and any event before "*".
+ * See resolve.h.  In each state at most one edge fits each tuple: a label with "i" or "not i" has
+ * priority over one without, and any event over "*".
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -95,7 +95,7 @@ static bool is_taken(const struct pt_way *way)
     return way->target != PT_NOWHERE;
 }
 
-/* Where no other way goes before it, or only one that is for some events. */
+/* Stores the edge if no other one has priority, or only one with a condition. */
 static void put(posixtrace_metric_t *m, size_t event, enum pt_who who, size_t state,
                 const struct pt_way *way)
 {
@@ -156,7 +156,7 @@ static bool look_for_twins(struct pt_parser *p, const posixtrace_metric_t *m,
     return true;
 }
 
-/* What no label of its own fits goes where "*" leads. */
+/* Events that fit no label take the edge of "*". */
 static void spread_star(posixtrace_metric_t *m)
 {
     for (size_t s = 0; s < m->state_count; s++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * What an event costs here: batches of them in a stream of our own, the middle one.  They
+ * The cost of an event on this machine: the median over batches in a stream of our own.  The events
  * are unnamed, so that this process and those that share its names need no type for them.
  */
 #include <errno.h>

@@ -93,8 +93,8 @@ static bool has_none(trace_id_t trid, trace_event_id_t id)
     return posixtrace_event_count(trid, id, &count) == 0 && count == 0;
 }
 
-/* What a full stream loses is between a STOP and a START, too; what the log itself has lost may
- * have been the marks, and is no gap before its first event. */
+/* Losses of a full stream are also between a STOP and a START.  The log itself may have lost the
+ * marks, and has no gap before its first event. */
 bool pt_reader_hides_losses(trace_id_t trid)
 {
     struct posixtrace_info info;

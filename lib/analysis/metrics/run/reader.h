@@ -21,8 +21,8 @@ int pt_reader_next(trace_id_t trid, struct posixtrace_event *events, size_t most
 bool pt_reader_hides_losses(trace_id_t trid);
 /* A log whose stream is still active: it may lose events later. */
 bool pt_reader_grows(trace_id_t trid);
-/* Makes a stream of this process in which an event costs what it costs in one with such
- * attributes, NULL: the default ones.  0 or an error number. */
+/* Makes a stream of this process in which an event costs as much as in one with these attributes,
+ * NULL: the default ones.  0 or an error number. */
 int pt_reader_trial(const trace_attr_t *attr, trace_id_t *trid);
 /* The name of one of its event types, or NULL. */
 const char *pt_reader_name(trace_id_t trid, trace_event_id_t id,

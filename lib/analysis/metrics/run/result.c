@@ -157,8 +157,8 @@ size_t posixtrace_intermediate_events(const posixtrace_metric_result_element_t *
 
 /* ---- which events it takes ---- */
 
-/* What there is instead of context switches goes with them.  Without the end of a thread the
- * next thread with its number would continue its measurement. */
+/* CPU times, which replace context switches, are wanted with them.  The end of threads is wanted
+ * because otherwise the next thread with the same number would continue a measurement. */
 static bool is_wanted(const posixtrace_metric_t *metric, const char *name)
 {
     if (strcmp(name, "posixtrace_thread_end") == 0)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * A run: events from the stream to the metrics that know their types.  What an id means
- * to them is found out by its name when it first comes.
+ * A run: passes events from the stream to the metrics that use their types.  The meaning of an id
+ * is found by its name at its first event.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ enum { BATCH = 64 }; /* events read at once */
 
 struct event_type {
     bool known, thread_ends, is_switch, is_cpu_time, is_sleep;
-    bool plain; /* known, and nothing but what it means to metrics */
+    bool plain; /* known, and only metrics use it */
     struct pt_meaning *meanings;
     size_t count;
 };
@@ -27,7 +27,7 @@ struct posixtrace_metric_run {
     struct event_type *types; /* by id */
     size_t type_count;
     bool stopped; /* by STOP, and nothing came since */
-    bool gap;     /* said by the caller, and nothing came since */
+    bool gap;     /* reported by the caller, and no event came since */
     bool grows;   /* a log whose stream is still active */
     bool (*wants)(void *context, const struct posixtrace_event *begin);
     void *wants_context;
@@ -82,8 +82,8 @@ static struct event_type *type_of(posixtrace_metric_run_t *run, trace_event_id_t
     return &run->types[id];
 }
 
-/* A sleep may have been due before the stream began, and what a gap hides begin then: for
- * metrics that do not look at this event, too. */
+/* A sleep may have been due before the stream began, and a measurement hidden in a gap may begin
+ * then.  So the due time counts for metrics that do not use this event, too. */
 static void note_due(struct pt_engine *e, const struct posixtrace_event *event)
 {
     int64_t due = 0;
@@ -97,7 +97,7 @@ static void note_due(struct pt_engine *e, const struct posixtrace_event *event)
 static void note_gap(struct pt_engine *e, const struct posixtrace_event *event)
 {
     switch (event->id) {
-    case POSIX_TRACE_FILTER: /* what a measurement waits for may have been kept out */
+    case POSIX_TRACE_FILTER: /* the event that a measurement waits for may be filtered now */
         if (!e->in_gap) {
             pt_engine_gap_begin(e, PT_GAP_UNREAD, event->ns);
             pt_engine_gap_end(e, PT_GAP_UNREAD, event->ns);
@@ -110,9 +110,9 @@ static void note_gap(struct pt_engine *e, const struct posixtrace_event *event)
     }
 }
 
-/* The thread id is known, the pthread_t is another: that thread ended unseen, and this is the
- * next one with its number.  What others say of a thread (context switches, how long it ran)
- * may carry the pthread_t of either. */
+/* The thread id is known, but with another pthread_t: that thread ended unnoticed, and this is the
+ * next one with its number.  Events about a thread by others (context switches, CPU times) may have
+ * the pthread_t of either. */
 static int tell_apart(struct pt_engine *e, const struct event_type *t,
                       const struct posixtrace_event *event, struct pt_thread **thread)
 {
@@ -160,7 +160,7 @@ static void begin_stream(posixtrace_metric_run_t *run, const struct posixtrace_e
     look_for_hidden_losses(run);
 }
 
-/* Of a type that comes for the first time, or that is not plain. */
+/* Takes an event of a type that is new or not plain. */
 static int take_special(posixtrace_metric_run_t *run, const struct posixtrace_event *event)
 {
     struct event_type *t = type_of(run, event->id);
@@ -182,7 +182,7 @@ static int take_special(posixtrace_metric_run_t *run, const struct posixtrace_ev
     if (t->is_switch || t->is_cpu_time)
         pt_bounds_event(e, e->last, event, t->is_switch);
     if (t->is_switch)
-        t->plain = true; /* the first one has said it all */
+        t->plain = true; /* further events of the type need no check */
     if (t->thread_ends && e->last)
         pt_engine_thread_ends(e, e->last);
     return error;
@@ -300,7 +300,7 @@ int posixtrace_metric_run_take(posixtrace_metric_run_t *run, uint64_t events, bo
 
 void posixtrace_metric_run_gap(posixtrace_metric_run_t *run)
 {
-    /* What was before the first event is not known, and is no gap. */
+    /* The time before the first event is unknown, but not a gap. */
     if (run->engine.events == 0)
         return;
     pt_engine_gap_begin(&run->engine, PT_GAP_UNREAD, run->engine.now);

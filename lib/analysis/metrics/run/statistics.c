@@ -46,7 +46,7 @@ static unsigned power_of(uint64_t value)
     return 63u - (unsigned)__builtin_clzll(value);
 }
 
-/* Apart, so that what comes again and again is short. */
+/* Out of line, so that the frequent path is short. */
 __attribute__((noinline)) static bool make_bars(posixtrace_statistics_t *s, unsigned power)
 {
     s->bars[power - LOW] = calloc(BARS, sizeof(uint64_t));
@@ -211,7 +211,7 @@ static int by_size(const void *a, const void *b)
     return *x < *y ? -1 : *x > *y;
 }
 
-/* Of the values of a bar, the rank-th from below; those that are not positive are in the first. */
+/* The rank-th value from below of a bar; values that are not positive are in the first bar. */
 static int64_t pick_kept(const posixtrace_statistics_t *s, int64_t from, int64_t to, uint64_t rank)
 {
     int64_t values[KEPT_MAX];
@@ -226,8 +226,8 @@ static int64_t pick_kept(const posixtrace_statistics_t *s, int64_t from, int64_t
 
 int64_t posixtrace_statistics_percentile(const posixtrace_statistics_t *s, double percent)
 {
-    /* A percent is rarely a binary fraction (99.9): what reaches the rank but for the
-     * rounding of these reaches it, in whatever precision they are computed. */
+    /* A percentage is rarely a binary fraction (99.9).  The factor ignores its rounding error, so
+     * that the rank is the same in any precision of the computation. */
     double wanted = percent / 100 * (double)s->count * (1 - 4 * DBL_EPSILON);
     int64_t from, to, middle;
     uint64_t before = 0, n;
