@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Best Trace Format: what its reader, writer and checker share.
+ * Best Trace Format: the common part of its reader, writer and checker.
  *
  *   btf_vocabulary.c  entity types, actions, who may cause them, in which version
  *   btf_lines.c  lines of a file, parameters, mappings, fields of an event
@@ -115,7 +115,7 @@ const char *pt_btf_type_name(unsigned type);
 /* PT_BTF_TYPES: there is none.  Also spellings of older and of wild files. */
 unsigned pt_btf_type_find(const char *name);
 bool pt_btf_type_is_in(unsigned type, unsigned version);
-/* The action of that name on a type as it is in a version, or in any (0); or NULL. */
+/* The action of that name on a type, in a version, or in any (0); or NULL. */
 const struct pt_btf_action *pt_btf_action_find(unsigned type, const char *name, unsigned version);
 /* The rules for the text of #version: one bit; *known: that version was read. */
 unsigned pt_btf_rules(const char *version, bool *known);
@@ -160,8 +160,8 @@ enum { PT_BTF_END, PT_BTF_LINE, PT_BTF_TOO_LONG, PT_BTF_HAS_NUL };
 /* ENOMEM or 0. */
 int pt_btf_file_init(struct pt_btf_file *f, FILE *from);
 void pt_btf_file_deinit(struct pt_btf_file *f);
-/* The next line, without its end, good until the next call; what kind of line, or a
- * negative errno of reading. */
+/* Reads the next line, without its end, valid until the next call.  The kind of line, or a negative
+ * errno of reading. */
 int pt_btf_file_next(struct pt_btf_file *f, char **text);
 
 enum pt_btf_parameter {
@@ -183,7 +183,7 @@ struct pt_btf_header {
     const char *fault;  /* the error in it, or NULL */
 };
 
-/* What a line that begins with '#' says; version, scale and mappings are noted. */
+/* Parses a line that begins with '#'; stores version, scale and mappings. */
 void pt_btf_file_parameter(struct pt_btf_file *f, char *text, struct pt_btf_header *h);
 
 #define PT_BTF_NO_INSTANCE INT64_MIN
@@ -201,9 +201,9 @@ const char *pt_btf_file_event(const struct pt_btf_file *f, char *text, struct pt
 /* The time of an event's line, which is cut there, in the file's unit and in nanoseconds;
  * false: it has none. */
 bool pt_btf_file_time(const struct pt_btf_file *f, char *text, int64_t *time, int64_t *ns);
-/* In nanoseconds; false: beyond what 64 bits hold. */
+/* Converts to nanoseconds; false: beyond 64 bits. */
 bool pt_btf_file_ns(const struct pt_btf_file *f, int64_t time, int64_t *ns);
-/* Of an ISO 8601 date, since 1970; false: it is none. */
+/* Converts an ISO 8601 date to nanoseconds since 1970; false: not a date. */
 bool pt_btf_date(const char *text, int64_t *ns);
 
 /* ---- state machines ---- */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * What the checker of BTF knows while it reads: of each entity which types its name can
- * have by all that was seen, of processes and runnables each living instance.
+ * The state of the BTF checker while it reads: for each entity the types that its name can have by
+ * all lines so far; for processes and runnables each living instance.
  */
 #ifndef PT_FORMAT_BTF_CHECK_H
 #define PT_FORMAT_BTF_CHECK_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Processes, runnables and semaphores, one event at a time: the machine of each, and
- * what must be so between them.  A core has one process, a process runs when it does
- * something, its runnables nest and leave the core before it.
+ * Processes, runnables and semaphores, one event at a time: the state machine of each, and the
+ * rules between them.  A core has one process, a process runs when it acts, its runnables nest and
+ * leave the core before it.
  *
  * A line may show that an instance other than its own is wrong: it still runs, or does not.
  * That is reported once until this instance has an event, so that one wrong line does not
@@ -19,7 +19,7 @@ static const char *name_of(const struct pt_btf_check *c, uint32_t entity)
     return c->names.texts[entity];
 }
 
-/* Of an instance that is not the line's own: is its fault to be reported? */
+/* Should the fault of an instance other than the line's own be reported? */
 static bool tell_once(struct pt_btf_instance *i)
 {
     bool reported = i->reported;
@@ -150,7 +150,7 @@ static void push(struct pt_btf_instance *p, struct pt_btf_instance *r)
     r->owner = p;
 }
 
-/* What nesting wants of the runnables inside and outside of this one. */
+/* Checks the nesting rules for the runnables inside and outside of this one. */
 static void check_nesting(struct pt_btf_check *c, const struct pt_btf_case *k,
                           const struct pt_btf_instance *p, const struct pt_btf_instance *r,
                           unsigned state)
@@ -203,7 +203,7 @@ void pt_btf_check_runnable(struct pt_btf_check *c, const struct pt_btf_case *k)
 /* ---- semaphores ---- */
 
 /* Request before increment before queued, assigned, waiting; released before decrement.
- * What a process had done before the trace began is not known. */
+ * The actions of a process before the start of the trace are not known. */
 static void check_request(struct pt_btf_check *c, const struct pt_btf_case *k,
                           struct pt_btf_instance *p)
 {

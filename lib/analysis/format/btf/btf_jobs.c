@@ -33,8 +33,8 @@ struct pt_btf_entity *pt_btf_jobs_entity(struct pt_btf_jobs *j, const char *name
     return &more[number];
 }
 
-/* Where a new instance goes: a thread whose instance has ended, or a new one, or, where
- * far too many are alive, that of the oldest. */
+/* The thread for a new instance: one whose instance has ended, or a new one, or, if far too many
+ * are alive, that of the oldest. */
 static struct pt_btf_job *place_for(struct pt_btf_jobs *j, struct pt_btf_entity *e)
 {
     struct pt_btf_job *oldest = e->jobs, *more;

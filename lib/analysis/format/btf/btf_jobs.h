@@ -22,7 +22,7 @@ struct pt_btf_job {
     bool alive;
 };
 
-/* What a line does with the instance that it names. */
+/* The effect of a line on the instance that it names. */
 enum pt_btf_mention {
     PT_BTF_CHANGES, /* changes its state */
     PT_BTF_ACTS,    /* has it as source */

@@ -146,7 +146,7 @@ static const char *map(struct pt_btf_file *f, uint32_t **table, const char *id, 
     return NULL;
 }
 
-/* What a mapping says of a number, or the text itself. */
+/* The name that a mapping has for a number, or the text itself. */
 static const char *mapped(const struct pt_btf_file *f, const uint32_t *table, const char *text)
 {
     unsigned long at;
@@ -260,7 +260,7 @@ void pt_btf_file_parameter(struct pt_btf_file *f, char *text, struct pt_btf_head
 
 /* ---- events ---- */
 
-/* A whole number of 64 bits, and nothing else; not the least, which says "none". */
+/* Parses an integer of 64 bits, without other text; not the smallest, which means "none". */
 static bool take_integer(const char *text, int64_t *value)
 {
     bool negative = *text == '-';

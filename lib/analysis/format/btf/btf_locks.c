@@ -2,9 +2,9 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * Mutexes, read-write locks and semaphores as semaphores of BTF, conditions as its OS
- * events.  A mutex has at most one user: its requests say the state, as in the example
- * of the specification (0 FREE, 1 FULL, more OVERFULL).  Of the others it is not known
- * how many they let in: they are USED or FREE.
+ * events.  A mutex has at most one user: the number of its requests gives the state, as in the
+ * example of the specification (0 FREE, 1 FULL, more OVERFULL).  For the others the limit of users
+ * is unknown: they are USED or FREE.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -85,7 +85,7 @@ static void by_itself(struct pt_btf_writer *w, const struct pt_btf_object *o, co
     line(w, o->name, 0, o, action);
 }
 
-/* One more request of a mutex, or user of another one, and what that makes of the state. */
+/* Counts one more request of a mutex, or user of another lock, and writes the new state. */
 static void more(struct pt_btf_writer *w, const struct pt_btf_task *t, struct pt_btf_object *o)
 {
     o->count++;
@@ -151,7 +151,7 @@ static bool condition(struct pt_btf_writer *w, const struct pt_btf_task *t, stru
 {
     const char *waiter = o->waiter == PT_BTF_NO_NAME ? NULL : w->names.texts[o->waiter];
 
-    /* Set for a task: without one that waits or has waited there is nothing to say. */
+    /* set_event names a task: it is not written if no task waits or has waited. */
     if (id == POSIXTRACE_COND_SIGNAL && !waiter)
         return false;
     if (id == POSIXTRACE_COND_WAIT)

@@ -3,10 +3,10 @@
 /*
  * Import of BTF: lines that are not in order of time.
  *
- * A first pass looks at the times alone.  If one goes back, the second pass does not make
- * events of the lines but records in a spool (spool.h), with numbers replaced by what they are
- * mapped to and times in ns, because both depend on the place in the file.  The records are
- * sorted and become events then.  Parameters between events stay with the line before them.
+ * A first pass reads only the times.  If one goes back, the second pass does not make events of the
+ * lines but records in a spool (spool.h), with numbers replaced by their mapped names and times in
+ * ns, because both depend on the place in the file.  Then the records are sorted and become events.
+ * Parameters between events stay with the line before them.
  */
 #include <errno.h>
 #include <stdlib.h>

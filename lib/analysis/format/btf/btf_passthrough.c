@@ -110,7 +110,8 @@ bool pt_btf_passthrough_line(struct pt_btf_export *x, const struct posixtrace_ev
     return true;
 }
 
-/* What goes back as it was is by the rules of its version; other events go by them, too. */
+/* Lines that are written back unchanged follow the rules of their version, so all other events do,
+ * too. */
 static void keep_version(struct pt_btf_export *x, const char *text)
 {
     bool known;
@@ -122,7 +123,7 @@ static void keep_version(struct pt_btf_export *x, const char *text)
     snprintf(x->version, sizeof x->version, "%.31s", text);
 }
 
-/* Of the header: version, date and creator have places of their own. */
+/* A parameter of the header; version, date and creator are handled elsewhere. */
 void pt_btf_passthrough_parameter(struct pt_btf_export *x, const struct posixtrace_event *e)
 {
     struct posixtrace_value v[POSIXTRACE_FIELDS_MAX];

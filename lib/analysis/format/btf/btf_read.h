@@ -46,7 +46,7 @@ struct pt_btf_reader {
 };
 
 /* btf_read_events.c */
-/* Adds what a line at that time becomes.  False: job->error is set, here and below. */
+/* Adds the events of a line at that time.  False: job->error is set, here and below. */
 bool pt_btf_reader_event(struct pt_btf_reader *r, const struct pt_btf_event *e, int64_t ns);
 bool pt_btf_reader_parameter(struct pt_btf_reader *r, const char *name, const char *value,
                              int64_t ns);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * The events that lines and parameters of a BTF file become: the one that says what the
- * line said, and those that the metrics want to know (btf_read.c).
+ * The events of lines and parameters of a BTF file: one with the contents of the line, and those
+ * for metrics (btf_read.c).
  */
 #include <inttypes.h>
 #include <string.h>
@@ -78,7 +78,7 @@ static bool add_pair(struct pt_btf_reader *r, const char *name, int64_t ns,
     return add(r, name, ns, job, thread, data, length);
 }
 
-/* What the metrics want to know of a process's event. */
+/* Adds the system events that metrics need for an event of a process. */
 static bool add_process(struct pt_btf_reader *r, const struct pt_btf_event *e, unsigned act,
                         int64_t ns, struct pt_btf_entity *process, struct pt_btf_job *job,
                         uint32_t cpu)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Threads as tasks: one instance from a thread's first event to its end, with the
- * states that its context switches say.  A core has one task at a time: a thread
- * whose leaving was lost leaves when another one comes.
+ * Threads as tasks: one instance from a thread's first event to its end, with states from its
+ * context switches.  A core has one task at a time: a thread whose switch out was lost leaves when
+ * another one comes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -218,7 +218,7 @@ bool pt_btf_runnable_ends(struct pt_btf_writer *w, struct pt_btf_task *t, uint32
     if (at == 0)
         return false;
     pt_btf_task_runs(w, t);
-    /* What began inside of it ends with it. */
+    /* Runnables that began inside of it end with it. */
     while (t->depth >= at) {
         const struct pt_btf_frame *f = &t->frames[--t->depth];
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * What a BTF export knows: lines going out, names, threads as tasks, processors as
- * cores, locks as semaphores.  All tables are bounded.
+ * The state of a BTF export: output lines, names, threads as tasks, processors as cores, locks as
+ * semaphores.  All tables are bounded.
  */
 #ifndef PT_FORMAT_BTF_TASKS_H
 #define PT_FORMAT_BTF_TASKS_H
@@ -82,7 +82,7 @@ struct pt_btf_writer {
 /* ---- btf_output.c ---- */
 
 void pt_btf_flush(struct pt_btf_writer *w);
-/* Of at most PT_BTF_LINE_MAX bytes with all names; note may be NULL.  Nothing, where the
+/* Writes a line of at most PT_BTF_LINE_MAX bytes with all names; note may be NULL.  Nothing if the
  * type is excluded. */
 void pt_btf_line(struct pt_btf_writer *w, uint32_t source, int64_t source_instance, unsigned type,
                  uint32_t target, int64_t target_instance, const char *action, const char *note);

@@ -5,8 +5,8 @@
  * the program's events a pair whose names end in begin and end, or the like, is a
  * runnable; another one with data writes a signal, one without triggers a stimulus.
  *
- * A log that came from BTF goes back as it was: its "btf:" events are the lines, and
- * the system events beside them, which the import has made, are not written.
+ * A log that came from BTF is written back unchanged: its "btf:" events are the lines, and the
+ * system events that the import added are not written.
  */
 #include <errno.h>
 #include <inttypes.h>

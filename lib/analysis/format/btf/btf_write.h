@@ -38,11 +38,11 @@ struct pt_btf_export {
     char note[PT_BTF_NOTE];
 };
 
-/* btf_write_types.c: what an event's type becomes. */
+/* btf_write_types.c: the mapping of an event's type. */
 struct pt_btf_type_use *pt_btf_type_of(struct pt_btf_export *x, const struct posixtrace_event *e);
 /* Writes the header; ns: of the first event. */
 void pt_btf_begin(struct pt_btf_export *x, int64_t ns);
-/* Of a file that was imported: a parameter, and a line; false: not what an import writes. */
+/* Parameters and lines of an imported file; false: not written by an import. */
 void pt_btf_passthrough_parameter(struct pt_btf_export *x, const struct posixtrace_event *e);
 bool pt_btf_passthrough_line(struct pt_btf_export *x, const struct posixtrace_event *e, bool other);
 

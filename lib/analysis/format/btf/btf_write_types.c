@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * What the events of a type become in BTF: found out at its first event, and looked at
- * again where a pair may be complete only later.
+ * The mapping of a type's events to BTF: decided at the type's first event, and checked again if a
+ * pair may be complete only later.
  */
 #include <string.h>
 #include <strings.h>
@@ -48,7 +48,7 @@ static void see_pair(struct pt_btf_export *x, struct pt_btf_type_use *t, const c
     t->use = way > 0 ? PT_BTF_BEGINS : PT_BTF_ENDS;
 }
 
-/* Whether a type's data is what an import of BTF has written. */
+/* Was a type's data written by an import of BTF? */
 static bool is_layout(struct pt_btf_export *x, trace_event_id_t id, size_t fields, const char *last)
 {
     const posixtrace_layout_t *l = posixtrace_fields_layout(x->w.job->fields, id);

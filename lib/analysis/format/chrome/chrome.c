@@ -7,8 +7,8 @@
  * room for nanoseconds since 1970, so they count from the first event; otherData has the time
  * of that one.
  *
- * Flows have a first arrow, further ones and, if the user says which, a last one.  Which
- * values have begun is kept in a table of fixed size.
+ * Flows have a first arrow, further ones and, if an option names it, a last one.  A table of fixed
+ * size has the values whose flow has begun.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -123,7 +123,7 @@ static struct flow *flow_of(struct chrome *c, uint64_t id, bool *known)
     return f;
 }
 
-/* An end of what has not begun is no arrow. */
+/* The end of a flow that has not begun is not an arrow. */
 static char phase_of(struct chrome *c, const struct pt_tl_flow *flow)
 {
     bool known;

@@ -72,7 +72,7 @@ static void put_fields(struct pt_json *j, const struct pt_tl_event *ev)
     }
 }
 
-/* What an event that ends a slice knows is set apart from what its beginning knew. */
+/* The arguments of an event that ends a slice are separate from those of its start. */
 void pt_chrome_args(struct pt_json *j, const struct pt_tl_event *ev, bool ends)
 {
     bool truncated = ev->e->truncation != POSIX_TRACE_NOT_TRUNCATED, any = true;

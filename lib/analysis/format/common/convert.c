@@ -216,7 +216,7 @@ static int begin(struct pt_job *job, const char *name, bool directory)
     return options_are_known(job) ? 0 : job->error;
 }
 
-/* What the caller gives a conversion, in the caller's size. */
+/* The caller's conversion, in the caller's size. */
 static struct posixtrace_conversion given(const struct posixtrace_conversion *c, size_t size)
 {
     struct posixtrace_conversion conversion = { .options = NULL };

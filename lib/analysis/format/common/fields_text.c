@@ -12,7 +12,7 @@
 
 struct out {
     char *to;
-    size_t size, length; /* what fits; what there would be */
+    size_t size, length; /* room; length of the whole text */
     size_t stored;
     bool json, ascii;
 };

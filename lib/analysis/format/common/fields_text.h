@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* posixtrace_layout_text() and _json(), with one more thing to say. */
+/* posixtrace_layout_text() and _json(), with one more argument. */
 #ifndef PT_FORMAT_FIELDS_TEXT_H
 #define PT_FORMAT_FIELDS_TEXT_H
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * What a format is to the rest of the library: a description, and one or two functions
- * that work on a job.  Each format is a file with the format's name, and a line in
- * table.c.  Above the public line: <trace.h> and <posixtrace/...> only.
+ * The interface of a format: a description, and one or two functions that work on a job.  Each
+ * format is a folder with the format's name, and a line in table.c.  Above the public line:
+ * <trace.h> and <posixtrace/...> only.
  */
 #ifndef PT_FORMAT_FORMAT_H
 #define PT_FORMAT_FORMAT_H
@@ -57,17 +57,17 @@ void pt_job_note(struct pt_job *job, unsigned kind, const char *text, ...)
 /* Now and then of work before the first event, done: how far.  False: job->error is set. */
 bool pt_job_progress(struct pt_job *job, uint64_t done);
 
-/* Import: one event, or what describes a type.  False: job->error is set. */
+/* Import: adds one event, or the description of a type.  False: job->error is set. */
 bool pt_job_add(struct pt_job *job, const struct posixtrace_event *event);
 bool pt_job_describe(struct pt_job *job, const char *event_name, const char *description);
 
 /* The value of the n-th option of that name, from 0; "" of one without; NULL: not given. */
 const char *pt_job_option(const struct pt_job *job, const char *name, size_t n);
 
-/* Says what went wrong, in words, and returns error, a positive errno.  The first counts. */
+/* Stores the error text, and returns error, a positive errno.  Only the first error counts. */
 int pt_job_fail(struct pt_job *job, int error, const char *text, ...)
     __attribute__((format(printf, 3, 4)));
-/* The same of job->file, after ferror(): EIO if errno says nothing. */
+/* The same for job->file, after ferror(): EIO if errno is 0. */
 int pt_job_fail_file(struct pt_job *job);
 
 #endif

@@ -14,7 +14,7 @@ enum { PT_JSON_BYTES = 64 << 10, PT_JSON_PIECE = 256 };
 
 struct pt_json {
     FILE *file;
-    bool failed; /* errno says why */
+    bool failed; /* errno has the reason */
     size_t used;
     char text[PT_JSON_BYTES];
 };
@@ -34,7 +34,7 @@ static inline void pt_json_char(struct pt_json *j, char c)
     j->text[j->used++] = c;
 }
 
-/* Of a string literal, at most PT_JSON_PIECE bytes. */
+/* Writes a string literal of at most PT_JSON_PIECE bytes. */
 #define PT_JSON_TEXT(j, literal) pt_json_piece(j, literal, sizeof literal - 1)
 
 static inline void pt_json_piece(struct pt_json *j, const char *text, size_t length)

@@ -135,7 +135,7 @@ static char *put_plain(char *to, uint64_t number, unsigned decimals)
     return to;
 }
 
-/* stdio writes the point of the locale, whatever that is. */
+/* stdio writes the decimal point of the locale; replaces it. */
 static char *put_point(char *to, const char *words)
 {
     bool was_point = false;

@@ -86,7 +86,7 @@ int pt_places_add(struct pt_places *p, int64_t ns, uint64_t at)
         p->room = room;
     }
     if (p->count && ns < p->newest) {
-        /* Times can be further apart than an int64_t can say. */
+        /* The difference of two times may not fit an int64_t. */
         uint64_t apart = (uint64_t)p->newest - (uint64_t)ns;
 
         p->late++;

@@ -68,7 +68,7 @@ static inline bool pt_spool_has_more(const struct pt_spool *s)
 {
     return s->next < s->places.count;
 }
-/* Of the next one, if there is one. */
+/* The time of the next record, if there is one. */
 static inline int64_t pt_spool_time(const struct pt_spool *s)
 {
     return s->places.list[s->next].ns;

@@ -3,8 +3,8 @@
 /*
  * A line of csv; see rows_read.h.  Values may be in quotes or not (RFC 4180); a column
  * that is empty or missing at the end has its default.  Names have the escapes that
- * export writes, those of jsonl but for the quote.  Columns of other names are passed
- * over, as is "fields", which "data" says as well.
+ * export writes, those of jsonl but for the quote.  Columns with other names are skipped, and so is
+ * "fields", which has the same as "data".
  */
 #include <string.h>
 #include "analysis/format/csv_json/rows_read.h"

@@ -96,7 +96,7 @@ static const struct {
 #undef FRONT
 };
 
-/* A member's name, up to its value.  likely: which one is tried first, as it stands. */
+/* Reads a member's name, up to its value.  likely: the one that is compared first, byte by byte. */
 static bool read_member_name(struct pt_scan *s, unsigned likely, enum pt_row_member *member)
 {
     char key[PT_ROW_KEY_MAX + 1];

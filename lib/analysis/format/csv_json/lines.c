@@ -134,7 +134,7 @@ static char *find_end(struct pt_lines *l, size_t *looked, bool *open)
     return NULL;
 }
 
-/* The line at l->next, which lies in the window or just after it. */
+/* The line at l->next, which is in the window or just after it. */
 static int line_here(struct pt_lines *l, const char **line, size_t *length)
 {
     size_t begin = (size_t)(l->next - l->window_at), looked = begin;
@@ -178,7 +178,7 @@ int pt_lines_rewind(struct pt_lines *l, bool ended)
     if (ended)
         l->limit = l->next;
     if (l->piped) {
-        /* The unread rest lies after a fault and is not wanted. */
+        /* The unread rest is after a fault and is not needed. */
         if (fflush(l->spool) != 0)
             return errno;
         l->file = l->spool;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Lines of an input that are read more than once.  What can be positioned is read where
- * it is.  What cannot, a pipe, is copied to an unlinked temporary file (in TMPDIR, or
- * /var/tmp) while it is read the first time.
+ * Lines of an input that are read more than once.  A file that can be positioned is read directly.
+ * A pipe is copied to an unlinked temporary file (in TMPDIR, or /var/tmp) while it is read the
+ * first time.
  *
  * Lines are addressed by the offset of their first byte.  A line pointer is good until the
  * next call.  One window of the input is in memory.
@@ -48,8 +48,8 @@ int pt_lines_next(struct pt_lines *l, const char **line, size_t *length);
  * where the first one did. */
 int pt_lines_rewind(struct pt_lines *l, bool ended);
 
-/* The line at an offset that pt_lines_next() has returned one from; what follows in the
- * file is not next.  As pt_lines_next(), without counting. */
+/* The line at an offset from which pt_lines_next() has returned one; it does not change the next
+ * line.  As pt_lines_next(), without counting. */
 int pt_lines_at(struct pt_lines *l, off_t offset, const char **line, size_t *length);
 
 #endif

@@ -8,9 +8,9 @@
  * with CR LF.  Names are always quoted; the RFC has no control characters in its text, so
  * they, the backslash and bytes that are not UTF-8 are escaped as in jsonl.
  *
- * What does not change from event to event is made once and kept: a cell for each event
- * type and one for each of the threads seen last.  A line is then copying two cells and a
- * few numbers, and looking whether the type is described.
+ * Parts that do not change from event to event are rendered once: a cell for each event type and
+ * one for each of the last threads.  A line then copies two cells and a few numbers, and checks
+ * whether the type is described.
  */
 #include <errno.h>
 #include <stdlib.h>

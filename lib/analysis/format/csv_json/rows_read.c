@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* What reading a line of jsonl and one of csv share; see rows_read.h. */
+/* The common part of reading a line of jsonl and of csv; see rows_read.h. */
 #include <string.h>
 #include "analysis/format/csv_json/rows_read.h"
 

@@ -68,7 +68,7 @@ struct pt_job;
 /* All of an import; as pt_format.read. */
 int pt_rows_import(struct pt_job *job, const struct pt_row_reader *reader);
 
-/* ---- what both readers share ---- */
+/* ---- common to both readers ---- */
 
 /* Which member has that name; PT_ROW_MEMBERS: none. */
 enum pt_row_member pt_row_member(const char *name);
@@ -78,7 +78,7 @@ const char *pt_row_member_name(enum pt_row_member member);
 void pt_row_clear(struct pt_row *row);
 /* A member that is a number of decimal digits: ts, pid, tid and trunc. */
 bool pt_row_number(struct pt_scan *s, enum pt_row_member member, struct pt_row *to);
-/* Says that there is nothing in the name that begins there; false. */
+/* Reports that the name at begin is empty; false. */
 bool pt_row_no_name(struct pt_scan *s, const char *begin);
 /* "123" and the stop after it, as the time of a line. */
 bool pt_row_quick_time(const char *at, const char *end, int64_t *ns);

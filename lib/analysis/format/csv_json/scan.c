@@ -211,7 +211,7 @@ bool pt_scan_key(struct pt_scan *s, char *to, size_t max)
 
 /* ---- numbers ---- */
 
-/* The cursor has to stand after a whole value, not inside "12.5" or "12x". */
+/* The cursor has to be after a complete value, not inside "12.5" or "12x". */
 static bool at_stop(const struct pt_scan *s)
 {
     return s->at == s->end || (*s->at && strchr(s->stops, *s->at));

@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * Reading the values of a line of text: jsonl and csv.  A cursor moves over the line; each
- * reader leaves it after the value it took, or notes the first error and returns false, which
- * is passed up as it is.  No recursion, no allocation, nothing read after the line.
+ * reader leaves it after the value it took, or stores the first error and returns false, which
+ * callers return, too.  No recursion, no allocation, nothing read after the line.
  *
  * Strings are UTF-8 where a lone surrogate \udcNN, NN from 80 to ff, is the byte NN
  * (escape.h).
@@ -19,18 +19,18 @@ struct pt_scan_error {
     size_t column;      /* byte in the line, from 1 */
     const char *member; /* which one, "" if none of the known */
     const char *expected;
-    char found[64]; /* what stands there, as text for people */
+    char found[64]; /* the text at the cursor, for messages */
 };
 
 struct pt_scan {
     const char *begin, *at, *end;
     const char *member; /* being read, "" outside */
-    const char *stops;  /* what may stand after a number */
+    const char *stops;  /* characters that may follow a number */
     bool csv;           /* a quote in a string is doubled; control characters pass */
     struct pt_scan_error *error;
 };
 
-/* Notes what was expected at the cursor; false. */
+/* Stores what was expected at the cursor; false. */
 bool pt_scan_fail(struct pt_scan *s, const char *expected);
 
 static inline bool pt_scan_is_at(const struct pt_scan *s, char wanted)

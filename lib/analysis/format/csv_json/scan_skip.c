@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* Passing over a value of JSON, whatever it is. */
+/* Skips any value of JSON. */
 #include <string.h>
 #include "analysis/format/csv_json/scan.h"
 

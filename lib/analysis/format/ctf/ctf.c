@@ -34,7 +34,7 @@ struct writer {
     bool begun;
 };
 
-/* False: it lies outside of what clock values can say. */
+/* False: it is outside the range of clock values. */
 static bool clock_value(const struct writer *w, int64_t ns, uint64_t *value)
 {
     int64_t v;
@@ -54,9 +54,9 @@ static uint64_t sum(const uint64_t *lost)
     return s;
 }
 
-/* ---- what was lost ---- */
+/* ---- losses ---- */
 
-/* The stream that counts what a thread has lost: always its first. */
+/* The stream that counts a thread's losses: always its first. */
 static struct ctf_stream *counter_of(struct writer *w, const struct posixtrace_thread_info *t)
 {
     struct ctf_thread thread = { .pid = t->pid, .tid = t->tid, .thread_id = t->thread_id };
@@ -127,7 +127,7 @@ static bool collect_lost(struct writer *w)
     return true;
 }
 
-/* A counter says something by its difference to that of the packet before. */
+/* The losses of a packet are the difference of its counter to that of the previous packet. */
 static bool tell_lost(struct writer *w)
 {
     if (!collect_lost(w))

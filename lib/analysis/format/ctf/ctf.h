@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * The Common Trace Format 1.8: what its files share.
+ * The Common Trace Format 1.8: declarations shared by its files.
  *
- *   ctf.c            export: the events, and what was lost
+ *   ctf.c            export: the events, and losses
  *   ctf_streams.c    streams, their packets and their files
- *   ctf_classes.c    event classes: which types were met, and in which form
- *   ctf_metadata.c   the text that says what the bytes of the packets are
- *   ctf_read.c       import: what the reading process says becomes a log
+ *   ctf_classes.c    event classes: the types that occurred, and their forms
+ *   ctf_metadata.c   the metadata text, which describes the packets
+ *   ctf_read.c       import: makes the log from the records of the reading process
  *   ctf_source.c     import: the reading process, a graph of libbabeltrace2
- *   ctf_messages.c   ... what comes out of the graph
- *   ctf_map.c        ... what becomes of the events of a class
- *   ctf_walk.c       ... its fields become data, and (ctf_describe.c) their classes a description
- *   ctf_text.c       ... or text, where descriptions have no word for them
+ *   ctf_messages.c   ... the messages of the graph
+ *   ctf_map.c        ... the mapping of the events of a class
+ *   ctf_walk.c       ... fields to data, and (ctf_describe.c) their classes to a description
+ *   ctf_text.c       ... or to text, if a description cannot have them
  *
  * All numbers are little-endian and no field is aligned to more than a byte, so that
- * the data of an event is copied as it is.
+ * the data of an event is copied unchanged.
  */
 #ifndef PT_FORMAT_CTF_H
 #define PT_FORMAT_CTF_H
@@ -46,7 +46,7 @@ struct ctf_classes {
     uint16_t of[CTF_IDS][CTF_FORMS]; /* index + 1, or 0 */
 };
 
-/* What the payload of one event is made of. */
+/* The parts of an event's payload. */
 struct ctf_payload {
     uint32_t class_id;
     bool counted; /* there is a count, of the bytes after head */
@@ -118,13 +118,13 @@ struct ctf_about {
     uint8_t uuid[16];
 };
 
-/* Writes the text; what went wrong is in ferror(). */
+/* Writes the text; ferror() has errors. */
 void pt_ctf_metadata_write(FILE *to, const struct ctf_about *about,
                            const struct ctf_classes *classes);
 
 /* ---- import ---- */
 
-/* pt_format_ctf, by what this build can do, is in ctf_read.c, or ctf_read-fallback.c. */
+/* pt_format_ctf is in ctf_read.c, or, in a build without libbabeltrace2, in ctf_read-fallback.c. */
 extern const struct posixtrace_format_option pt_ctf_options[];
 int pt_ctf_write(struct pt_job *job);
 

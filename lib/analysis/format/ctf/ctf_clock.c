@@ -8,7 +8,7 @@
 
 #define SECOND 1000000000u
 
-/* The library has refused offsets that 64 bits of ns cannot say. */
+/* The library has refused offsets beyond 64 bits of ns. */
 static void learn(struct ctf_clock *c, const bt_clock_class *class)
 {
     *c = (struct ctf_clock){ .class = class, .frequency = bt_clock_class_get_frequency(class) };
@@ -50,7 +50,7 @@ static bool convert(const struct ctf_clock *c, uint64_t value, int64_t *ns)
     if (__builtin_add_overflow(seconds, c->seconds, &whole) ||
         __builtin_add_overflow(whole, (int64_t)carry, &whole))
         return false;
-    /* A time before 1970 is a negative second and what follows it. */
+    /* A time before 1970 is a negative number of seconds and a positive rest. */
     if (whole < 0) {
         whole++;
         return !__builtin_mul_overflow(whole, (int64_t)SECOND, ns) &&

@@ -40,7 +40,7 @@ void pt_ctf_join(char *to, const char *prefix, const char *name)
     put_word(to, both);
 }
 
-/* The name as it is, or with a number after it if there is one of that name. */
+/* The name unchanged, or with a number after it if it is already used. */
 static const char *own_name(struct ctf_walk *w, const char *name)
 {
     char *to = w->names[w->fields], word[CTF_NAME_MAX + 1];

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Import of CTF: what the reading process says to the one that makes the log.
+ * Import of CTF: the protocol from the reading process to the one that writes the log.
  *
- * libbabeltrace2 ends the process where a trace goes against what it takes for granted,
- * and allocates what a trace asks for; so it runs in a process of its own, with bounded
- * memory, and what that has read before it died counts.  It writes records into a pipe;
- * the other end believes no length and no index in them.
+ * libbabeltrace2 aborts if a trace violates its assumptions, and allocates as much as a trace
+ * requests.  So it runs in a process of its own, with bounded memory, and the events read before
+ * its death count.  It writes records into a pipe; the other end trusts no length and no index in
+ * them.
  */
 #ifndef PT_FORMAT_CTF_IMPORT_H
 #define PT_FORMAT_CTF_IMPORT_H
@@ -23,7 +23,7 @@ enum ctf_record_kind { CTF_CLASS = 1, CTF_EVENT, CTF_LOST, CTF_NOTE, CTF_FAULT, 
 #define CTF_RECORD_MAX  (CTF_DATA_MAX + 4096u)
 
 struct ctf_record {
-    uint32_t kind, size; /* size: of what follows */
+    uint32_t kind, size; /* size: of the data after this */
 };
 
 /* CTF_CLASS: the name and the description, "" for none, with their NULs.  The n-th of
@@ -69,10 +69,10 @@ struct ctf_clock {
     int64_t seconds;
 };
 
-/* What the messages have come to. */
+/* The result of the messages. */
 #define CTF_MAP_CELLS (4 * CTF_CLASSES_MAX)
 
-/* Whose the events of the packets seen last are, as far as the packet says. */
+/* Process and thread of the last packets, as far as the packet has them. */
 #define CTF_PACKETS 64u
 
 struct ctf_packets {
@@ -104,15 +104,15 @@ struct ctf_sink {
 
 void pt_ctf_take(struct ctf_sink *sink, struct ctf_clock *clock, const bt_message *message,
                  int64_t ns);
-/* ctf_clock.c.  False: 64 bits cannot say it. */
+/* ctf_clock.c.  False: beyond 64 bits. */
 bool pt_ctf_clock_ns(struct ctf_clock *clock, const bt_clock_snapshot *snapshot, int64_t *ns);
-/* Of an event, or of the moment at which a loss began; CTF_NO_TIME also if the loss has none. */
+/* The time of an event, or of the start of a loss; CTF_NO_TIME also if the loss has none. */
 int64_t pt_ctf_time(struct ctf_sink *sink, struct ctf_clock *clock, const bt_message *message);
 /* 'chan_0', without its folder. */
 void pt_ctf_stream_name(const bt_stream *stream, char *to, size_t size);
 /* Why it cannot continue; the first counts.  The library's own words, if it has some. */
 void pt_ctf_fault(struct ctf_sink *sink, const char *text);
-/* Of the spool; 0: none. */
+/* Reports an error of the spool; 0: none. */
 void pt_ctf_fault_of_file(struct ctf_sink *sink, int error);
 void pt_ctf_fault_of_library(struct ctf_sink *sink, const char *otherwise);
 
@@ -169,7 +169,7 @@ struct ctf_step {
 
 struct ctf_map {
     const bt_event_class *class;
-    uint32_t index; /* as said to the other process */
+    uint32_t index; /* index in the records to the other process */
     enum ctf_detail detail;
     bool ours; /* a trace that posixtrace has written */
     bool raw;  /* ours, and bytes without a description */
@@ -177,16 +177,16 @@ struct ctf_map {
     struct ctf_place place[CTF_IDENTITIES];
     bool has_cpu;
     uint64_t cpu;   /* index in the packet's context */
-    bool by_packet; /* its context says whose the event is */
+    bool by_packet; /* its context has process and thread of the event */
     bool planned;   /* the steps are all of the walk */
     unsigned step_count;
     struct ctf_step steps[POSIXTRACE_FIELDS_MAX];
     char description[POSIXTRACE_DESCRIPTION_MAX + 1];
 };
 
-/* What becomes of the events of a class; one event of it says where it belongs. */
+/* Makes the mapping for the events of a class, from one of its events. */
 void pt_ctf_map_make(struct ctf_map *map, const bt_event *event);
-/* The data of an event: at most CTF_DATA_MAX bytes, and *event says if there was more. */
+/* Packs the data of an event: at most CTF_DATA_MAX bytes; *event has whether it was cut. */
 size_t pt_ctf_map_pack(const struct ctf_map *map, struct ctf_packets *packets, const bt_event *from,
                        struct ctf_event *event, uint8_t *data);
 
@@ -203,13 +203,13 @@ bool pt_ctf_plan_pack(const struct ctf_map *map, const bt_event *event, uint8_t 
 bool pt_ctf_packet_known(struct ctf_packets *p, const bt_event *event, struct ctf_event *head);
 void pt_ctf_packet_keep(struct ctf_packets *p, const struct ctf_event *head);
 
-/* Of a string field.  2.0.4 leaves what was there before in the buffer of an empty one. */
+/* The text of a string field.  Version 2.0.4 leaves old contents in the buffer of an empty one. */
 static inline const char *ctf_string(const bt_field *field)
 {
     return bt_field_string_get_length(field) ? bt_field_string_get_value(field) : "";
 }
 
-/* A field as text; what it would be long, as snprintf(). */
+/* Writes a field as text; returns the length of the whole text, as snprintf(). */
 size_t pt_ctf_text(const bt_field *field, char *to, size_t size);
 
 #endif

@@ -105,7 +105,7 @@ static void find_places(struct ctf_map *map)
     map->has_cpu = find_member(packet, "cpu_id", BT_FIELD_CLASS_TYPE_INTEGER, &map->cpu);
 }
 
-/* What the trace says of itself. */
+/* Takes values from the environment of the trace. */
 static void look_at_environment(struct ctf_map *map, const bt_event *event)
 {
     const bt_trace *trace = bt_stream_borrow_trace_const(bt_event_borrow_stream_const(event));
@@ -224,7 +224,7 @@ static void fill_in_names(const struct ctf_map *map, const bt_event *from, struc
     memcpy(event->thread_name, text, strnlen(text, sizeof event->thread_name - 1));
 }
 
-/* What the packet does not say, of an event whose packet is known. */
+/* Fills in values that the packet does not have, for an event of a known packet. */
 static void fill_in_rest(const struct ctf_map *map, const bt_event *from, struct ctf_event *event)
 {
     if (!map->place[CTF_PID].in_packet)

@@ -106,7 +106,7 @@ static void take(struct ctf_merge *m, struct input *in)
     pt_ctf_take(m->sink, &in->clock, in->messages[in->at], in->time);
 }
 
-/* Times of a trace can be further apart than an int64_t can say. */
+/* The difference of two times of a trace may not fit an int64_t. */
 static uint64_t ns_between(int64_t from, int64_t to)
 {
     return (uint64_t)to - (uint64_t)from;

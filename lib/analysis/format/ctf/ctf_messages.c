@@ -86,7 +86,7 @@ static void drop_addresses(char *text)
     }
 }
 
-/* The innermost cause: the others tell what could not be done because of it. */
+/* The innermost cause: the others are its consequences. */
 void pt_ctf_fault_of_library(struct ctf_sink *s, const char *otherwise)
 {
     const bt_error *error = bt_current_thread_take_error();
@@ -188,7 +188,7 @@ static void take_event(struct ctf_sink *s, const bt_message *message, int64_t ns
     put_record(s, CTF_EVENT, &head, sizeof head, s->data, length);
 }
 
-/* ---- what was lost ---- */
+/* ---- losses ---- */
 
 void pt_ctf_stream_name(const bt_stream *stream, char *to, size_t size)
 {

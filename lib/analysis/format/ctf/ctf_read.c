@@ -35,8 +35,8 @@ struct reader {
     uint8_t buffer[2 * CTF_RECORD_MAX + 1];
 };
 
-/* The name that the type gets in the log.  Two classes may share a name and not mean the
- * same: then the second is called NAME#2.  0, or what the builder says. */
+/* The name of the type in the log.  If two classes have the same name and different fields, the
+ * second is called NAME#2.  0, or the error of the builder. */
 static int settle_name(struct reader *r, char *name, const char *description)
 {
     size_t length = strlen(name);

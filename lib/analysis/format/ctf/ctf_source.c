@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Import of CTF, the reading process: a graph of libbabeltrace2, a source for each trace
- * in the folder, and a sink that merges their streams and says what comes out.
+ * Import of CTF, the reading process: a graph of libbabeltrace2, a source for each trace in the
+ * folder, and a sink that merges their streams and sends the result.
  *
  * A few bytes of metadata can ask for years of work, so the processor time is bounded by the
  * size of the files: an event takes half a microsecond, and the limit is 70 times as much.
@@ -35,7 +35,7 @@ struct source {
     const bt_component_source *components[TRACES_MAX];
 };
 
-/* Of this process only, for its signal handlers. */
+/* For the signal handlers of this process. */
 static struct source *self;
 static volatile sig_atomic_t in_library; /* so nothing is being put into the buffer */
 
@@ -178,7 +178,7 @@ static void look_into(struct source *s, const char *path, int depth)
 
 /* ---- the process ---- */
 
-/* A fault inside of the library: what was read before it is good. */
+/* A fault inside the library: the events read before it are valid. */
 static void on_fault(int number)
 {
     pt_ctf_out_flush(&self->sink.out);
@@ -244,7 +244,7 @@ static void settle(void)
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     signal(SIGPIPE, SIG_DFL);
-    signal(SIGXFSZ, SIG_IGN); /* write() says EFBIG */
+    signal(SIGXFSZ, SIG_IGN); /* write() returns EFBIG */
     sigemptyset(&ours);
     sigaddset(&ours, SIGPROF);
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
@@ -253,7 +253,7 @@ static void settle(void)
     }
     /* the mask is that of the thread that imports */
     sigprocmask(SIG_UNBLOCK, &ours, NULL);
-    /* the library says why it gives up, to whom it may concern */
+    /* the library prints its reasons on standard output and error; they are discarded */
     if (null >= 0) {
         dup2(null, STDOUT_FILENO);
         dup2(null, STDERR_FILENO);

@@ -8,8 +8,8 @@
  * When all buffers together are large, all are written and given back.  Threads beyond
  * the limit share one stream, where a packet is of one thread.
  *
- * Times of a stream never decrease.  An event that came late, after younger ones of its
- * thread, goes to another stream of the thread (a lane), so readers put it in its place.
+ * Times of a stream never decrease.  A late event, after younger ones of its thread, is written to
+ * another stream of the thread (a lane), so readers sort it in.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -51,7 +51,7 @@ static struct ctf_stream *new_stream(struct ctf_streams *all, const struct ctf_t
     return s;
 }
 
-/* Of the streams that several threads share. */
+/* Finds one of the streams that several threads share. */
 static struct ctf_stream *find_shared(struct ctf_streams *all, const struct ctf_thread *thread,
                                       uint64_t value)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Import of CTF: a field of any class as text, {a=1, b=[2, 3], c="x"}, for what a
- * description has no word for.
+ * Import of CTF: a field of any class as text, {a=1, b=[2, 3], c="x"}, for fields that a
+ * description cannot have.
  */
 #include <stdarg.h>
 #include <string.h>

@@ -20,7 +20,7 @@ static void put_bytes(struct ctf_walk *w, const void *from, size_t bytes)
     w->used += bytes;
 }
 
-/* In the order of this machine, as the description says. */
+/* In the byte order of this machine, like the description. */
 static void put_integer(struct ctf_walk *w, uint64_t value, unsigned bits)
 {
     uint8_t to[8];
@@ -92,7 +92,8 @@ static void leaf_text(struct ctf_walk *w, const bt_field *field, const char *nam
     }
 }
 
-/* Arrays of scalars.  A length that a description cannot say is data, as of sequences. */
+/* Arrays of scalars.  A length that a description cannot have is stored as data, as for
+ * sequences. */
 static void leaf_array(struct ctf_walk *w, const bt_field_class *fc, const bt_field *field,
                        const char *name)
 {

@@ -5,8 +5,8 @@
  *
  * One walk over the field classes, in one order: with a field it packs the data, without
  * one it writes the description of that data; so the two cannot disagree.  Structures
- * are flattened, arrays of them too if their length is fixed; what a description has no
- * word for (variants, sequences of structures) is carried as text.
+ * are flattened, arrays of them too if their length is fixed; fields that a description cannot have
+ * (variants, sequences of structures) become text.
  */
 #ifndef PT_FORMAT_CTF_WALK_H
 #define PT_FORMAT_CTF_WALK_H
@@ -33,7 +33,8 @@ struct ctf_walk {
 
 /* The name of a member or element of the field prefix; to has CTF_NAME_MAX + 1 bytes. */
 void pt_ctf_join(char *to, const char *prefix, const char *name);
-/* One field of the description; element: of what names of values may be, or NULL. */
+/* Writes one field of the description; element: the class that may have names of values, or
+ * NULL. */
 void pt_ctf_put_field(struct ctf_walk *w, const char *type, const char *extent, const char *name,
                       const bt_field_class *element);
 /* The same of a scalar, or an array of such; count 0: it is before the elements. */
@@ -44,12 +45,13 @@ void pt_ctf_pack_elements(struct ctf_walk *w, const bt_field_class *element, con
 /* field is NULL where the walk describes. */
 void pt_ctf_walk(struct ctf_walk *w, const bt_field_class *fc, const bt_field *field,
                  const char *name);
-/* A whole scope of an event, a structure, or NULL; context: without what says who and where. */
+/* Walks a whole scope of an event, a structure, or NULL; context: without process, thread and
+ * processor. */
 void pt_ctf_walk_scope(struct ctf_walk *w, const bt_field_class *fc, const bt_field *field,
                        const char *name, bool context);
 
-/* Whether member i of a structure is only the length of the next; whether member i of the
- * common context says who or where. */
+/* Is member i of a structure only the length of the next one?  Is member i of the common context
+ * process, thread or processor? */
 bool pt_ctf_is_length_of_next(const bt_field_class *fc, uint64_t i);
 bool pt_ctf_is_identity(const struct ctf_map *map, uint64_t i);
 
@@ -64,7 +66,7 @@ static inline bool ctf_is_scalar(const bt_field_class *fc)
            ctf_is(fc, BT_FIELD_CLASS_TYPE_BOOL) || ctf_is(fc, BT_FIELD_CLASS_TYPE_BIT_ARRAY);
 }
 
-/* Of an element, in a description: 8, 16, 32 or 64. */
+/* The bits of an element in a description: 8, 16, 32 or 64. */
 static inline unsigned ctf_bits(const bt_field_class *fc)
 {
     uint64_t range = 64;

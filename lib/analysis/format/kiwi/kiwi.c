@@ -4,12 +4,12 @@
  * Export for Kiwi, the viewer of the MaRTE OS and Ercos-RT tools: one line of the
  * picture a thread.  docs/formats/kiwi.md has the table of events.
  *
- * The names of the lines stand before the events in the file, and are known after the
- * last of them: events go to a temporary file first, so that memory does not grow.
+ * The names of the lines precede the events in the file, but are known only after the last event.
+ * So events are written to a temporary file first, which keeps memory bounded.
  *
- * In older logs, and of other sources, no switch says that a thread exits, so a state of a
- * thread that has ended is held back: its line is a comment until another event of the thread
- * proves that the state lasted to there.  One that no event proves stays a comment.
+ * In older logs, and from other sources, no switch shows that a thread exits.  So a state of a
+ * thread that may have ended is held back: its line is a comment until another event of the thread
+ * proves that the state lasted to there.  Without such an event it stays a comment.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -26,7 +26,7 @@
 
 enum { LEFT_LINES, LEFT_TIME, LEFT_TEXT, NOTE_ORDER };
 
-/* What an event type is in the picture. */
+/* The meaning of an event type in the picture. */
 enum sign {
     NEW,
     EXEC_BEGIN,
@@ -50,7 +50,7 @@ struct line {
     bool executes, ready, ended;
     bool holds, holds_exec; /* a state, which is EXEC; at held_at in the file */
     uint64_t held_at;
-    char digit; /* what belongs there */
+    char digit; /* the value for it */
     char name[40];
 };
 
@@ -143,7 +143,7 @@ static bool put_sign(struct writer *w, const char *sign, unsigned line, bool has
     return true;
 }
 
-/* ---- what events are ---- */
+/* ---- event types ---- */
 
 /* "BEGIN,END" of an option, or the same of pairs of names. */
 static enum sign sign_by_option(const struct writer *w, const char *name)
@@ -221,7 +221,8 @@ static bool begin_state(struct writer *w, unsigned i, bool executes)
     return true;
 }
 
-/* What others say of a thread may have the pthread_t of another that had its number. */
+/* An event by another thread about a thread may have the pthread_t of an earlier one with its
+ * number. */
 static bool is_of_another(const struct posixtrace_event *e)
 {
     return strncmp(e->name, "posixtrace_switch_", 18) == 0 ||

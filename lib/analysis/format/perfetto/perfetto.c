@@ -301,7 +301,7 @@ static void put_run(void *self, int64_t ns, uint32_t cpu, const struct pt_tl_run
     pt_perfetto_close(p, packet);
 }
 
-/* The sum makes the viewer warn of lost data; what it shows then is this number. */
+/* The sum makes the viewer warn of lost data, and is the number that it shows. */
 static void put_stats(struct pt_perfetto *p, const uint64_t lost[POSIXTRACE_LOSS_CAUSES])
 {
     size_t packet = pt_pb_open(&p->out, TRACE_PACKET), mark, buffer;

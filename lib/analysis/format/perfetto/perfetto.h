@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * The parts of the Perfetto writer: perfetto.c events, perfetto_tracks.c what comes before
- * them, perfetto_args.c their data.  docs/formats/perfetto.md has the numbers of all fields,
- * and their source.
+ * The parts of the Perfetto writer: perfetto.c events, perfetto_tracks.c the packets before them,
+ * perfetto_args.c their data.  docs/formats/perfetto.md has the numbers of all fields, and their
+ * source.
  */
 #ifndef PT_FORMAT_PERFETTO_H
 #define PT_FORMAT_PERFETTO_H
@@ -44,7 +44,7 @@ struct pt_perfetto {
 
 /* Ends the packet, with the names that are new in it. */
 void pt_perfetto_close(struct pt_perfetto *p, size_t packet);
-/* Of struct pt_tl_ops. */
+/* Functions of struct pt_tl_ops. */
 void pt_perfetto_first(void *self, int64_t ns);
 void pt_perfetto_track(void *self, const struct pt_tl_track *t);
 /* Describes the track of an option's counter. */

@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * The packets that events need before them: the first one, and those that describe a
- * track.  Times are ns since 1970, and that is the clock of the trace.  Events of ftrace
- * are always in BOOTTIME: the one clock snapshot says that both clocks are the same.
+ * track.  Times are ns since 1970, and that is the clock of the trace.  Events of ftrace are always
+ * in BOOTTIME: the one clock snapshot declares both clocks equal.
  */
 #include <string.h>
 #include "analysis/format/perfetto/perfetto.h"

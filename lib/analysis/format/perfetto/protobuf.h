@@ -81,7 +81,7 @@ static inline void pt_pb_double(struct pt_pb *p, uint32_t field, double d)
     pt_pb_fixed64(p, field, v);
 }
 
-/* Begins a message, or bytes that pt_pb_put() adds; what it returns is for the end of it. */
+/* Begins a message, or bytes that pt_pb_put() adds; the result is the argument for its end. */
 static inline size_t pt_pb_open(struct pt_pb *p, uint32_t field)
 {
     pt_pb_need(p, PT_PB_SCALAR);

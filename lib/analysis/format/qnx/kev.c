@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* The file of QNX Neutrino's traces, and what may be said of any of them. */
+/* The file format of QNX Neutrino's traces, and the options for it. */
 #include "analysis/format/qnx/kev.h"
 
 int pt_kev_read(struct pt_job *job);

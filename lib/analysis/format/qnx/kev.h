@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * The trace of QNX Neutrino's instrumented kernel, what the formats kev (the file of
- * tracelogger) and traceprinter (the text that its printer makes of it) share.
- * docs/formats/qnx.md has all of it in words.
+ * The trace of QNX Neutrino's instrumented kernel: the common part of the formats kev (the file of
+ * tracelogger) and traceprinter (the text of its printer).  docs/formats/qnx.md describes it.
  *
  * A record has 16 bytes, four words: header, low half of the time, two words of data.  An
  * event is one record, or several that share their time ("combine").  In our logs it is an
@@ -15,7 +14,7 @@
 #include "analysis/format/common/format.h"
 #include "compat/qnx/kev_types.h"
 
-/* ---- kev_rules.c: what a trace's header, and the user, say of all that ---- */
+/* ---- kev_rules.c: rules from a trace's header and from options ---- */
 
 /* Attributes of a header are names and values, in turn, each with a NUL.  Returns the value of the
  * first one of that name, or NULL. */

@@ -204,7 +204,7 @@ static bool begin_block(struct pt_kev_file *f, uint32_t sequence, uint32_t said,
     return true;
 }
 
-/* What a CONTROL TIME says; 0: the record is another. */
+/* The time in a CONTROL TIME; 0: another record. */
 static uint64_t time_in(const struct pt_kev_file *f, const uint8_t *record)
 {
     bool be = f->im->big_endian;

@@ -19,8 +19,8 @@ void pt_kev_clock_set(struct pt_kev_clock *k, unsigned cpu, uint32_t high, uint3
     k->cpu[cpu].low = low;
 }
 
-/* What a processor that has not said it has as high half: the one that is nearest to
- * what another one had last. */
+/* The high half of a processor that has not recorded it: the one nearest to the last time of
+ * another processor. */
 static uint32_t guess_high(const struct pt_kev_clock *k, uint32_t low)
 {
     uint32_t high = (uint32_t)(k->last >> 32), last = (uint32_t)k->last;

@@ -13,7 +13,8 @@ static const char other_fields[] = "le; u8 cpu; x8 flags; u8 class; u16 event; u
 
 /* ---- forms ---- */
 
-/* What several records of the type hold: how many words, and whether a string. */
+/* The contents of several records of the type: the number of words, and whether there is a
+ * string. */
 static unsigned shape_of(struct pt_kev_import *im, unsigned type)
 {
     struct pt_kev_about a;
@@ -88,7 +89,7 @@ static uint32_t word_of(const struct pt_kev_import *im, const struct pt_kev_even
     return pt_kev_load(e->data + 4 * i, im->big_endian);
 }
 
-/* Words in our order of bytes, and the rest as it is. */
+/* Copies words in our byte order, and the rest unchanged. */
 static void put_data(struct pt_kev_import *im, struct posixtrace_event *to,
                      const struct pt_kev_event *e, unsigned words, bool string)
 {
@@ -115,7 +116,7 @@ static void put_data(struct pt_kev_import *im, struct posixtrace_event *to,
 
 /* ---- threads ---- */
 
-/* Of an event about a thread or process: which; else the one that runs there, or NULL. */
+/* The thread that an event is about; else the one that runs on its processor, or NULL. */
 static struct pt_kev_thread *thread_of(struct pt_kev_import *im, const struct pt_kev_event *e)
 {
     unsigned class = pt_kev_class(e->header), number = pt_kev_number(e->header);
@@ -183,7 +184,7 @@ static bool add_header(struct pt_kev_import *im, int64_t ns)
     im->begun = true;
     if (im->ours && !im->ours_of_qnx)
         return true;
-    /* By which export knows where the trace is from, whatever comes first. */
+    /* By this attribute export recognises the origin of the trace. */
     if (!im->attribute_bytes && !pt_kev_import_attribute(im, "ENCODING", "16 byte events"))
         return false;
     end = at + im->attribute_bytes;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* Import of QNX traces: what the user asks for, and what the header says. */
+/* Import of QNX traces: options and header. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>

@@ -27,7 +27,7 @@ struct pt_kev_event {
     int64_t ns;
     uint64_t where;  /* offset or line of its first record */
     uint32_t header; /* of that */
-    bool cut, text;  /* not all of it is there; data is what PT_KEV_TEXT has */
+    bool cut, text;  /* cut: incomplete; text: data has the form of PT_KEV_TEXT */
     bool loss;       /* no event: a place where others are missing */
     uint32_t length;
     const uint8_t *data; /* in the input's byte order */
@@ -66,7 +66,7 @@ struct pt_kev_import {
     int64_t hold_ns;             /* time of the first event that is still incomplete */
     uint64_t late;               /* events that came too late to be put in order */
 
-    uint8_t kind[64]; /* what a thread state means: enum in kev_threads.c */
+    uint8_t kind[64]; /* the kind of each thread state: enum in kev_threads.c */
     uint16_t types;
     bool described_lost, described_other;
     uint16_t slot[PT_KEV_FORMS][PT_KEV_TYPES]; /* 0: not met; else of type, and 1 more */
@@ -131,7 +131,7 @@ void pt_kev_threads_forget(struct pt_kev_import *im);
 
 struct pt_kev_roundtrip *pt_kev_roundtrip_new(void);
 void pt_kev_roundtrip_free(struct pt_kev_roundtrip *ours);
-/* Of a user event of class USER: whether its number is one of ours. */
+/* Is the number of an event of class USER one of ours? */
 bool pt_kev_is_ours(const struct pt_kev_import *im, uint32_t header);
 /* *taken: it was one of our export.  False: job->error is set. */
 bool pt_kev_roundtrip_take(struct pt_kev_import *im, const struct pt_kev_event *e, bool *taken);

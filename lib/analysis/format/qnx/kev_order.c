@@ -70,7 +70,7 @@ static struct held *place(struct pt_kev_order *o, int64_t ns)
     return &o->held[at];
 }
 
-/* What waits for the rest of an event that began earlier may take more room. */
+/* Events that wait for the rest of an incomplete one may take more room. */
 static bool is_full(const struct pt_kev_import *im)
 {
     const struct pt_kev_order *o = im->order;

@@ -58,7 +58,7 @@ static bool is_likely(uint32_t header)
            !(header & 0x8000u);
 }
 
-/* Are the records in the byte order that the header says? */
+/* Are the records in the byte order of the header? */
 static bool check_order(struct pt_kev_file *f, const uint8_t *record)
 {
     bool be = f->im->big_endian;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* Events that our own export put into a QNX trace become what they were: kev_roundtrip.h. */
+/* Restores events that our own export put into a QNX trace: kev_roundtrip.h. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ void pt_kev_roundtrip_free(struct pt_kev_roundtrip *o)
     free(o);
 }
 
-/* ---- what user event 1023 says ---- */
+/* ---- the definitions in user event 1023 ---- */
 
 static uint64_t load64(const uint8_t *at)
 {

@@ -69,7 +69,7 @@ static bool want_type(struct pt_kev_writer *w, struct pt_kev_target *t,
     return tell_type(w, t, e, description);
 }
 
-/* What QNX's own tools show beside the thread. */
+/* Writes the name that QNX's own tools show beside the thread. */
 static bool tell_name(struct pt_kev_writer *w, const struct pt_kev_author *a, int64_t ns)
 {
     size_t length, padded;
@@ -142,7 +142,7 @@ static bool want_place(struct pt_kev_writer *w, const struct posixtrace_event *e
 
 /* ---- events ---- */
 
-/* What a thread waits for when it leaves the processor. */
+/* Stores the object for which a thread waits when it leaves the processor. */
 static void note_wait(struct pt_kev_author *a, trace_event_id_t id)
 {
     switch (id) {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Which numbers of thread states hold: by the release that a header names, and by what
- * the user says when a trace is imported.  The log keeps that, so that its export means
- * the same.
+ * The numbers of thread states, by the release in the header, and by options of the import.  The
+ * log keeps these, so that its export has the same meaning.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -139,7 +139,8 @@ static void learn(struct pt_kev_writer *w, struct pt_kev_target *t,
     }
 }
 
-/* What import makes beside the events of QNX, and will make again. */
+/* Was the event added by an import, beside the events of QNX?  The next import will add it
+ * again. */
 static bool is_derived(struct pt_kev_writer *w, const struct posixtrace_event *e)
 {
     if (w->swallow > 0) {
@@ -154,7 +155,7 @@ static bool is_derived(struct pt_kev_writer *w, const struct posixtrace_event *e
                          e->id == POSIXTRACE_SLEEP_DONE);
 }
 
-/* A buffer's number that is missing says it to all readers; ours knows that it is meant. */
+/* A missing buffer number shows the loss to all readers; ours knows that it is intended. */
 static bool write_lost(struct pt_kev_writer *w, const struct posixtrace_event *e, bool *done)
 {
     uint32_t missing = e->data_len == 12 ? pt_kev_load(e->data, false) : 0;

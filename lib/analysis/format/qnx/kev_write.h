@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Export as a QNX trace.  What events become is the same for both formats; how an event
- * is written is a pair of functions.
+ * Export as a QNX trace.  The mapping of events is the same for both formats; each format has a
+ * pair of functions that write an event.
  */
 #ifndef PT_FORMAT_KEV_WRITE_H
 #define PT_FORMAT_KEV_WRITE_H
@@ -18,7 +18,7 @@ enum { PT_KEV_LEFT_SIZE, PT_KEV_TELL_TIME };
 
 enum { PT_KEV_IS_NEW, PT_KEV_IS_ANY, PT_KEV_IS_NATIVE, PT_KEV_IS_LOST, PT_KEV_IS_OTHER };
 
-/* What an event type of the log becomes. */
+/* The mapping of an event type of the log. */
 struct pt_kev_target {
     uint8_t kind;
     uint8_t form; /* of native: enum pt_kev_form */
@@ -38,11 +38,11 @@ struct pt_kev_author {
 struct pt_kev_writer {
     struct pt_job *job;
     struct pt_kev_rules rules;
-    /* One event: header without the bits of its part, and whole pairs of words.  note:
-     * what readers may like to see of it; or NULL.  cut: its end is missing. */
+    /* One event: header without the bits of its part, and whole pairs of words.  note: the original
+     * event, for comments; or NULL.  cut: its end is missing. */
     bool (*put)(struct pt_kev_writer *w, uint32_t header, const uint8_t *data, size_t length,
                 int64_t ns, bool cut, const struct posixtrace_event *note);
-    /* Of arguments that only traceprinter knows; or NULL. */
+    /* Writes arguments that only traceprinter knows; or NULL. */
     bool (*put_text)(struct pt_kev_writer *w, uint32_t header, const char *call,
                      const char *arguments, int64_t ns);
     bool (*head_line)(struct pt_kev_writer *w, const char *name, const char *value);
@@ -78,7 +78,7 @@ struct pt_kev_writer {
 int pt_kev_write_all(struct pt_kev_writer *w);
 /* The next sequence numbers are missing. */
 bool pt_kev_write_gap(struct pt_kev_writer *w, uint32_t missing, int64_t ns);
-/* False: the processor has said already that its time has this high half. */
+/* False: the processor has already recorded this high half of its time. */
 bool pt_kev_tells_time(struct pt_kev_writer *w, unsigned cpu, int64_t ns);
 
 /* ---- kev_write_head.c ---- */
@@ -93,7 +93,7 @@ void pt_kev_write_cpus(struct pt_kev_writer *w);
 /* An event that came from QNX; *done is false where it has to be carried as any other. */
 bool pt_kev_write_native(struct pt_kev_writer *w, const struct pt_kev_target *t,
                          const struct posixtrace_event *e, bool *done);
-/* A user event of the program with that number and those flags can go back as it was. */
+/* Can a user event of the program with that number and those flags be written back unchanged? */
 bool pt_kev_user_is_free(const struct pt_kev_writer *w, unsigned number, unsigned flags);
 /* One whose type had no room in the log. */
 bool pt_kev_write_other(struct pt_kev_writer *w, const struct posixtrace_event *e, bool *done);

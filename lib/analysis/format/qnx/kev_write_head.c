@@ -8,7 +8,7 @@
 #include <time.h>
 #include "analysis/format/qnx/kev_write.h"
 
-/* Of these it is export that knows. */
+/* Is it an attribute that export writes itself? */
 static bool is_own(const char *name)
 {
     static const char *const own[] = { "VER_MAJOR",    "VER_MINOR",      "LITTLE_ENDIAN",
@@ -67,7 +67,7 @@ static bool put_attributes(struct pt_kev_writer *w)
     return true;
 }
 
-/* Times are ns since 1970: what boots then counts so. */
+/* Times are ns since 1970, as if the system had booted then. */
 static bool put_own(struct pt_kev_writer *w)
 {
     return put_line(w, "VER_MAJOR", "1") && put_line(w, "VER_MINOR", "01") &&

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* What the reader and the writer of traceprinter's text share. */
+/* The common part of the reader and the writer of traceprinter's text. */
 #ifndef PT_FORMAT_TRACEPRINTER_H
 #define PT_FORMAT_TRACEPRINTER_H
 

@@ -102,7 +102,7 @@ static bool take_digits(struct pt_traceprinter_args *a)
     return !*p || *p == ' ';
 }
 
-/* Further words, whatever they are called; or more: and digits. */
+/* Takes further words with any names; or "more:" and digits. */
 static bool take_more(struct pt_traceprinter_args *a)
 {
     uint32_t value;

@@ -85,7 +85,7 @@ bool pt_traceprinter_names(struct pt_traceprinter_args *a, struct pt_traceprinte
     return true;
 }
 
-/* What stands before the event in some classes. */
+/* The text before the event in some classes. */
 static const char *prefix_of(const char *label, size_t length)
 {
     static const struct {

@@ -19,7 +19,7 @@ struct pt_traceprinter_cell {
 
 struct pt_traceprinter_reader {
     struct pt_kev_import *im;
-    char *block; /* what was read and not yet taken */
+    char *block; /* bytes read and not yet used */
     size_t from, to;
     bool ended, too_long; /* too_long: the line that is being read */
     uint64_t line, event_line;

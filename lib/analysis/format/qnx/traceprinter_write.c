@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * Export as the text that `traceprinter -n` makes of the kev file that the log would
- * become: kev_write.h.  What it prints only in part is there as digits, "data:".
+ * become: kev_write.h.  Data that it prints only in part is added as digits, "data:".
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -222,7 +222,7 @@ static bool begin_event(struct text_writer *t, size_t room, unsigned cpu, int64_
     return true;
 }
 
-/* For people: what the event is called, and its fields. */
+/* A comment with the name of the event and its fields. */
 static void put_comment(struct text_writer *t, const struct posixtrace_event *e)
 {
     const posixtrace_layout_t *layout = posixtrace_fields_layout(t->w.job->fields, e->id);

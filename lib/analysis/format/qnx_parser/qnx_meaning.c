@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * What an event of a log is to a program that was written for QNX's parser.  QNX's own are
- * what they were.  Context switches are states of threads; why a thread waits, the calls that
- * were recorded say.  All others are user events: each type has a number, from 1023 downwards
- * as they come, but those that QNX's own have.
+ * Maps an event of a log for a program that was written for QNX's parser.  QNX's own events are
+ * unchanged.  Context switches become states of threads; recorded calls give the reason of a wait.
+ * All others are user events: each type gets a number, from 1023 downwards in order of occurrence,
+ * except the numbers of QNX's own.
  */
 #include <errno.h>
 #include <stdlib.h>

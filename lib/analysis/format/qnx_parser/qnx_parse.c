@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * traceparser(): a file is a log of ours, or a .kev file, which import turns into one that has
- * no name.  What cannot be read twice, as a pipe, is copied first.
+ * no name.  A file that cannot be read twice, such as a pipe, is copied first.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -134,7 +134,7 @@ static bool put_date(posixtrace_qnx_parser_t *p, int key, time_t when)
     return pt_qnx_parser_key(p, key, text);
 }
 
-/* Of every file, until its own header says other things. */
+/* Header values for every file, until its own header replaces them. */
 static bool put_header(posixtrace_qnx_parser_t *p, const char *path)
 {
     struct timespec created = { 0, 0 };
@@ -159,7 +159,7 @@ static bool put_header(posixtrace_qnx_parser_t *p, const char *path)
                              "TRUE");
 }
 
-/* Times are reported in ns since 1970, in whatever unit the file counts. */
+/* Times are reported in ns since 1970, for any unit in the file. */
 bool pt_qnx_begin(posixtrace_qnx_parser_t *p)
 {
     static const struct pt_qnx_kind empty = { .event_class = _NTO_TRACE_EMPTY };
@@ -177,8 +177,8 @@ bool pt_qnx_begin(posixtrace_qnx_parser_t *p)
 
 /* ---- the events ---- */
 
-/* Numbers that QNX's user events of the log have are not for other types.  And of a trace of
- * QNX that was imported the system events are silent: they say the same again, for metrics. */
+/* Numbers that QNX's user events of the log have are not for other types.  In an imported trace of
+ * QNX the system events are silent: they repeat other events, for metrics. */
 static void take_numbers(posixtrace_qnx_parser_t *p, bool imported)
 {
     char name[TRACE_EVENT_NAME_MAX + 1];

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * The parser of QNX's interface: callbacks by class and event, what can be asked, and the call
- * of a callback.
+ * The parser of QNX's interface: callbacks by class and event, queries, and calls of callbacks.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -148,7 +147,7 @@ static int row_of(posixtrace_qnx_parser_t *p, posixtrace_qnx_callback_t callback
     return (int)p->row_count++;
 }
 
-/* How many slots of the class lie in the range; they get the row. */
+/* Sets the row for the slots of the class in the range; returns their number. */
 static unsigned fill(posixtrace_qnx_parser_t *p, unsigned c, unsigned first, unsigned last, int row)
 {
     uint16_t *slot = p->slots[c];
