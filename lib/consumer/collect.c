@@ -31,7 +31,7 @@
 
 #define MADE_STEP 512u /* more than any event that the consumer makes */
 
-int pt_round_init(struct pt_round *r, struct pt_live *live, const struct pt_round_sink *sink)
+int pt_collect_init(struct pt_collect *r, struct pt_live *live, const struct pt_collect_sink *sink)
 {
     memset(r, 0, sizeof *r);
     r->live = live;
@@ -40,7 +40,7 @@ int pt_round_init(struct pt_round *r, struct pt_live *live, const struct pt_roun
     return r->copy ? 0 : -ENOMEM;
 }
 
-void pt_round_deinit(struct pt_round *r)
+void pt_collect_deinit(struct pt_collect *r)
 {
     free(r->windows);
     free(r->next);
@@ -50,7 +50,7 @@ void pt_round_deinit(struct pt_round *r)
     free(r->copy);
 }
 
-static int put_made(struct pt_round *r, uint32_t id, uint64_t ts, const void *data, uint32_t len)
+static int put_made(struct pt_collect *r, uint32_t id, uint64_t ts, const void *data, uint32_t len)
 {
     pt_u64 record[2 + sizeof(struct pt_set) / 8] = { 0 };
     struct pt_log_packet p = {
@@ -79,13 +79,14 @@ static int put_made(struct pt_round *r, uint32_t id, uint64_t ts, const void *da
     return r->sink.packet(r->sink.context, &p);
 }
 
-int pt_round_put_made(struct pt_round *r, uint32_t id, uint64_t ts, const void *data, uint32_t len)
+int pt_collect_put_made(struct pt_collect *r, uint32_t id, uint64_t ts, const void *data,
+                        uint32_t len)
 {
     return pt_set_has(pt_seg_filter(r->live->seg->h), id) ? 0 : put_made(r, id, ts, data, len);
 }
 
 /* STOP, OVERFLOW, START, RESUME, in this order: they are one author's packets. */
-static int put_due(struct pt_round *r)
+static int put_due(struct pt_collect *r)
 {
     struct pt_live *l = r->live;
     const struct pt_set *filter = &l->start_filter;
@@ -105,7 +106,7 @@ static int put_due(struct pt_round *r)
     }
     if (e == 0 && l->automatic == PT_AUTO_STOP_DUE && l->gap_from < l->watermark) {
         l->automatic = PT_AUTO_STOPPED;
-        if (!(out & PT_MARK_STOP) && pt_round_in_window(r, l->gap_from - 1))
+        if (!(out & PT_MARK_STOP) && pt_collect_in_window(r, l->gap_from - 1))
             e = put_made(r, POSIX_TRACE_STOP, l->gap_from, &one, sizeof one);
         if (e == 0 && marks && !(out & PT_MARK_FULL_OVERFLOW))
             e = put_made(r, POSIX_TRACE_OVERFLOW, l->gap_from, NULL, 0);
@@ -114,14 +115,14 @@ static int put_due(struct pt_round *r)
 }
 
 /* OVERFLOW or RESUME of a loss. */
-static int put_mark(struct pt_round *r, uint32_t id, uint64_t ts)
+static int put_mark(struct pt_collect *r, uint32_t id, uint64_t ts)
 {
     return pt_live_shows_mark(r->live, id, ts) ? put_made(r, id, ts, NULL, 0) : 0;
 }
 
 /* OVERFLOW or RESUME of losses that have no other mark (shm/missed.h), when such a gap starts or
  * ends in this round. */
-static int put_missed(struct pt_round *r)
+static int put_missed(struct pt_collect *r)
 {
     struct pt_live *l = r->live;
     uint64_t begin = l->overflow_ts < l->missed_from ? l->overflow_ts : l->missed_from;
@@ -144,7 +145,7 @@ static int put_missed(struct pt_round *r)
 /* LOOP: true if events were overwritten since the last round.  The loss decides over the
  * events of this round; OVERFLOW is written after them, because an event that this round
  * excludes may be the oldest that is missing. */
-static bool look_at_overflow(struct pt_round *r)
+static bool look_at_overflow(struct pt_collect *r)
 {
     struct pt_live *l = r->live;
     uint64_t last = pt_load_seqcst(&l->seg->h->lost_last_ts), first;
@@ -163,7 +164,7 @@ static bool look_at_overflow(struct pt_round *r)
 
 /* Chunks that were taken between a round and its commit have times older than the last
  * round of the log: OVERFLOW and RESUME get the time of that round then. */
-static int put_overflow(struct pt_round *r)
+static int put_overflow(struct pt_collect *r)
 {
     struct pt_live *l = r->live;
     uint64_t until = l->lost_last > l->delivered_ts ? l->lost_last : l->delivered_ts;
@@ -179,7 +180,7 @@ static int put_overflow(struct pt_round *r)
 
 /* Gives a run to the sink.  If LOOP has recycled its chunk meanwhile, its events count as
  * overwritten. */
-static int emit(struct pt_round *r, struct pt_run *run)
+static int emit(struct pt_collect *r, struct pt_run *run)
 {
     struct pt_live *l = r->live;
     struct pt_log_packet *p = &run->packet;
@@ -218,7 +219,7 @@ static int by_first(const void *a, const void *b)
 }
 
 /* Gives the runs that start before ts to the sink, by time. */
-static int emit_runs(struct pt_round *r, uint64_t ts)
+static int emit_runs(struct pt_collect *r, uint64_t ts)
 {
     size_t waiting = r->run_count - r->emitted;
     int e = 0;
@@ -240,7 +241,7 @@ static int by_ts(const void *a, const void *b)
 }
 
 /* The chunks by the time of their next event; those without one first. */
-static int order_chunks(struct pt_round *r)
+static int order_chunks(struct pt_collect *r)
 {
     struct pt_live *l = r->live;
     int e = 0;
@@ -268,14 +269,14 @@ static int order_chunks(struct pt_round *r)
  * events, and a run waits until no chunk can have an older one.  Most runs are written at
  * once, while they are still in the processor's cache.
  */
-static int write_chunks(struct pt_round *r)
+static int write_chunks(struct pt_collect *r)
 {
     int e = order_chunks(r), rest;
 
     for (size_t i = 0; e == 0 && i < r->next_count; i++) {
         e = emit_runs(r, r->next[i].ts);
         if (e == 0)
-            e = pt_round_chunk(r, r->live->known[r->next[i].index]);
+            e = pt_collect_chunk(r, r->live->known[r->next[i].index]);
     }
     /* The runs are accounted for, so they are written even after an error. */
     rest = emit_runs(r, UINT64_MAX);
@@ -285,7 +286,7 @@ static int write_chunks(struct pt_round *r)
 /* Takes the losses before it reads the windows.  A START or STOP that is overwritten before the
  * windows are read is then not later than the losses; one that is overwritten afterwards was
  * read. */
-static int learn_windows(struct pt_round *r)
+static int learn_windows(struct pt_collect *r)
 {
     int e;
 
@@ -293,7 +294,7 @@ static int learn_windows(struct pt_round *r)
         /* The flush works by chunk: the merge only served to find new contents. */
         pt_cursor_unqueue_all(r->live);
         r->overflow |= look_at_overflow(r);
-        e = pt_round_windows(r);
+        e = pt_collect_windows(r);
         if (e != PT_ROUND_AGAIN)
             return e;
         e = pt_live_refresh(r->live);
@@ -302,7 +303,7 @@ static int learn_windows(struct pt_round *r)
     }
 }
 
-int pt_round_write(struct pt_round *r)
+int pt_collect_write(struct pt_collect *r)
 {
     struct pt_live *l = r->live;
     int e;
@@ -338,7 +339,7 @@ int pt_round_write(struct pt_round *r)
     return e;
 }
 
-void pt_round_commit(struct pt_round *r, const struct pt_log_books *log)
+void pt_collect_commit(struct pt_collect *r, const struct pt_log_books *log)
 {
     struct pt_live *l = r->live;
 
@@ -361,9 +362,9 @@ void pt_round_commit(struct pt_round *r, const struct pt_log_books *log)
     pt_live_release_ended(l);
 }
 
-int pt_round_totals(struct pt_live *l, bool all, struct pt_name_turn *names,
-                    struct pt_log_author_totals **totals, size_t *count,
-                    struct pt_log_status *status)
+int pt_collect_totals(struct pt_live *l, bool all, struct pt_name_turn *names,
+                      struct pt_log_author_totals **totals, size_t *count,
+                      struct pt_log_status *status)
 {
     struct pt_seg_header *h = l->seg->h;
     struct pt_log_author_totals *a;

@@ -13,7 +13,7 @@
 #include "log/types.h"
 
 /* Where the packets go. */
-struct pt_round_sink {
+struct pt_collect_sink {
     int (*packet)(void *context, const struct pt_log_packet *packet);
     void *context;
 };
@@ -33,16 +33,16 @@ struct pt_next {
 struct pt_run {
     struct pt_log_packet packet;
     uint32_t index;
-    bool counted; /* the events by type are in pt_round.counts */
+    bool counted; /* the events by type are in pt_collect.counts */
     size_t counts;
     uint32_t count_count;
 };
 
 struct pt_switches;
 
-struct pt_round {
+struct pt_collect {
     struct pt_live *live;
-    struct pt_round_sink sink;
+    struct pt_collect_sink sink;
     struct pt_window *windows; /* START and STOP of this round, by time */
     size_t window_count, window_room;
     struct pt_run *runs;
@@ -63,33 +63,34 @@ struct pt_round {
                                    * the last */
     uint64_t started_ts;          /* time of the last START that the consumer made */
     struct pt_switches *switches; /* context switches of the traced threads; NULL: not wanted */
-    int (*put_switches)(struct pt_switches *switches, struct pt_round *r);
+    int (*put_switches)(struct pt_switches *switches, struct pt_collect *r);
 };
 
-int pt_round_init(struct pt_round *r, struct pt_live *live, const struct pt_round_sink *sink);
-void pt_round_deinit(struct pt_round *r);
+int pt_collect_init(struct pt_collect *r, struct pt_live *live, const struct pt_collect_sink *sink);
+void pt_collect_deinit(struct pt_collect *r);
 
 /* Called after pt_live_refresh(): gives all events older than the watermark to the sink. */
-int pt_round_write(struct pt_round *r);
+int pt_collect_write(struct pt_collect *r);
 /* After the packets are safe: makes the checkpoint, gives the chunks back. */
-void pt_round_commit(struct pt_round *r, const struct pt_log_books *log);
+void pt_collect_commit(struct pt_collect *r, const struct pt_log_books *log);
 
 /* Writes an event that the consumer makes as a packet of its own. */
-int pt_round_put_made(struct pt_round *r, uint32_t id, uint64_t ts, const void *data, uint32_t len);
+int pt_collect_put_made(struct pt_collect *r, uint32_t id, uint64_t ts, const void *data,
+                        uint32_t len);
 
-/* collect_chunk.c: the parts of pt_round_write that look at records. */
+/* collect_chunk.c: the parts of pt_collect_write that look at records. */
 /* Reads START and STOP before all other chunks, whose events depend on them.  AGAIN: LOOP has
  * overwritten a START or STOP meanwhile; the caller refreshes and repeats. */
 enum { PT_ROUND_AGAIN = 1 };
-int pt_round_windows(struct pt_round *r);
+int pt_collect_windows(struct pt_collect *r);
 /* Makes runs of the records of one chunk that are older than the watermark. */
-int pt_round_chunk(struct pt_round *r, struct pt_cursor *c);
+int pt_collect_chunk(struct pt_collect *r, struct pt_cursor *c);
 /* An event with the time of its STOP is in the window; STOP is written after it. */
-bool pt_round_in_window(const struct pt_round *r, uint64_t ts);
+bool pt_collect_in_window(const struct pt_collect *r, uint64_t ts);
 /* Totals of the writers whose counts or names changed (all: of every writer), in a malloced
  * array; -ENOMEM.  Also the sums of writers without a tally. */
-int pt_round_totals(struct pt_live *l, bool all, struct pt_name_turn *names,
-                    struct pt_log_author_totals **totals, size_t *count,
-                    struct pt_log_status *status);
+int pt_collect_totals(struct pt_live *l, bool all, struct pt_name_turn *names,
+                      struct pt_log_author_totals **totals, size_t *count,
+                      struct pt_log_status *status);
 
 #endif

@@ -33,7 +33,7 @@
 #include "shm/pool.h"
 
 /* How many of the round's STARTs and STOPs are not later than ts. */
-static size_t windows_until(const struct pt_round *r, uint64_t ts)
+static size_t windows_until(const struct pt_collect *r, uint64_t ts)
 {
     size_t low = 0, high = r->window_count;
 
@@ -48,19 +48,19 @@ static size_t windows_until(const struct pt_round *r, uint64_t ts)
     return low;
 }
 
-static bool window_open_at(const struct pt_round *r, uint64_t ts)
+static bool window_open_at(const struct pt_collect *r, uint64_t ts)
 {
     size_t n = windows_until(r, ts);
 
     return n ? r->windows[n - 1].open : r->live->window_open;
 }
 
-bool pt_round_in_window(const struct pt_round *r, uint64_t ts)
+bool pt_collect_in_window(const struct pt_collect *r, uint64_t ts)
 {
     return window_open_at(r, ts) || (ts > 0 && window_open_at(r, ts - 1));
 }
 
-static int add_window(struct pt_round *r, uint64_t ts, bool open)
+static int add_window(struct pt_collect *r, uint64_t ts, bool open)
 {
     int e = pt_grow(&r->windows, &r->window_room, r->window_count, sizeof *r->windows);
 
@@ -69,7 +69,7 @@ static int add_window(struct pt_round *r, uint64_t ts, bool open)
     return e;
 }
 
-static int note_window(struct pt_round *r, const struct pt_cursor *c)
+static int note_window(struct pt_collect *r, const struct pt_cursor *c)
 {
     uint32_t id = c->record.id;
 
@@ -87,7 +87,7 @@ struct run {
 };
 
 /* Without memory for the counts, the log writer counts itself. */
-static bool keep_counts(struct pt_round *r, struct pt_run *kept)
+static bool keep_counts(struct pt_collect *r, struct pt_run *kept)
 {
     struct pt_types *t = &r->types;
 
@@ -102,7 +102,7 @@ static bool keep_counts(struct pt_round *r, struct pt_run *kept)
 }
 
 /* take_record() has made room in runs when it opened the run. */
-static void close_run(struct pt_round *r, const struct pt_cursor *c, struct run *run)
+static void close_run(struct pt_collect *r, const struct pt_cursor *c, struct run *run)
 {
     struct pt_run kept = { .index = c->index };
 
@@ -116,7 +116,7 @@ static void close_run(struct pt_round *r, const struct pt_cursor *c, struct run 
     r->runs[r->run_count++] = kept;
 }
 
-static void open_run(struct pt_round *r, const struct pt_cursor *c, struct run *run)
+static void open_run(struct pt_collect *r, const struct pt_cursor *c, struct run *run)
 {
     run->p = (struct pt_log_packet){ .author = c->author,
                                      .chunk_seq = c->gen,
@@ -129,7 +129,7 @@ static void open_run(struct pt_round *r, const struct pt_cursor *c, struct run *
     pt_types_clear(&r->types);
 }
 
-static void add_to_run(struct pt_round *r, const struct pt_cursor *c, struct run *run)
+static void add_to_run(struct pt_collect *r, const struct pt_cursor *c, struct run *run)
 {
     if (run->open && (run->p.author.wid != c->author.wid || run->end != c->start ||
                       run->p.author.tid != c->author.tid))
@@ -149,11 +149,11 @@ static void add_to_run(struct pt_round *r, const struct pt_cursor *c, struct run
 
 /* Adds one record to the run, or skips and accounts for it.  It allocates first, so that a failure
  * changes nothing. */
-static int take_record(struct pt_round *r, struct pt_cursor *c, struct run *run)
+static int take_record(struct pt_collect *r, struct pt_cursor *c, struct run *run)
 {
     struct pt_live *l = r->live;
     bool control = c->author.wid == 0;
-    enum pt_fate fate = pt_live_fate(l, c, control || pt_round_in_window(r, c->record.ts));
+    enum pt_fate fate = pt_live_fate(l, c, control || pt_collect_in_window(r, c->record.ts));
     /* Room for the current run and for one that this record may start. */
     int e = pt_grow(&r->runs, &r->run_room, r->run_count + 1, sizeof *r->runs);
     struct pt_tally *t = control ? NULL : pt_live_tally(l, &c->author);
@@ -176,7 +176,7 @@ static int take_record(struct pt_round *r, struct pt_cursor *c, struct run *run)
 }
 
 /* Finds times around ts such that each event strictly between low and high is delivered. */
-static void plain_span(const struct pt_round *r, uint64_t ts, uint64_t *low, uint64_t *high)
+static void plain_span(const struct pt_collect *r, uint64_t ts, uint64_t *low, uint64_t *high)
 {
     const struct pt_live *l = r->live;
     size_t n = windows_until(r, ts);
@@ -200,11 +200,12 @@ static void plain_span(const struct pt_round *r, uint64_t ts, uint64_t *low, uin
 }
 
 /* Adds the events after the one that take_record() has just added to the run. */
-static void take_plain(struct pt_round *r, struct pt_cursor *c, struct run *run)
+static void take_plain(struct pt_collect *r, struct pt_cursor *c, struct run *run)
 {
     struct pt_live *l = r->live;
     const uint8_t *at = (const uint8_t *)pt_seg_chunk(l->seg, c->index);
-    struct pt_scan s = { .at = { at + c->off, at + c->limit, c->base }, .last_ts = run->p.last_ts };
+    struct pt_record_scan s = { .at = { at + c->off, at + c->limit, c->base },
+                                .last_ts = run->p.last_ts };
     uint64_t low, high;
     struct pt_tally *t;
 
@@ -224,7 +225,7 @@ static void take_plain(struct pt_round *r, struct pt_cursor *c, struct run *run)
     c->no += s.events;
 }
 
-int pt_round_chunk(struct pt_round *r, struct pt_cursor *c)
+int pt_collect_chunk(struct pt_collect *r, struct pt_cursor *c)
 {
     struct pt_live *l = r->live;
     struct run run = { .open = false };
@@ -253,7 +254,7 @@ static int by_time(const void *a, const void *b)
     return x->ts < y->ts ? -1 : x->ts > y->ts;
 }
 
-static void sort_windows(struct pt_round *r)
+static void sort_windows(struct pt_collect *r)
 {
     if (r->window_count > 1)
         qsort(r->windows, r->window_count, sizeof *r->windows, by_time);
@@ -261,7 +262,7 @@ static void sort_windows(struct pt_round *r)
 
 /* Reads START and STOP from the control writer's chunks, up to the watermark.  *oldest: the oldest
  * of these chunks, or NULL. */
-static int read_windows(struct pt_round *r, const struct pt_cursor **oldest)
+static int read_windows(struct pt_collect *r, const struct pt_cursor **oldest)
 {
     struct pt_live *l = r->live;
     int e = 0;
@@ -286,7 +287,7 @@ static int read_windows(struct pt_round *r, const struct pt_cursor **oldest)
     return e;
 }
 
-int pt_round_windows(struct pt_round *r)
+int pt_collect_windows(struct pt_collect *r)
 {
     struct pt_live *l = r->live;
     const struct pt_cursor *oldest;

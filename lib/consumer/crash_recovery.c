@@ -117,9 +117,9 @@ static int gather_syncs(struct pt_tail *t, struct corpse *c)
 /* The remaining events of the stream, in one round. */
 static int gather_packets(struct corpse *c)
 {
-    struct pt_round_sink sink = { keep_packet, c };
-    struct pt_round *round = malloc(sizeof *round); /* too large for a small stack */
-    int r = round ? pt_round_init(round, &c->live, &sink) : -ENOMEM;
+    struct pt_collect_sink sink = { keep_packet, c };
+    struct pt_collect *round = malloc(sizeof *round); /* too large for a small stack */
+    int r = round ? pt_collect_init(round, &c->live, &sink) : -ENOMEM;
 
     if (r < 0) {
         free(round);
@@ -130,8 +130,8 @@ static int gather_packets(struct corpse *c)
     r = pt_live_refresh(&c->live);
     pt_live_take_counts(&c->live);
     if (r == 0)
-        r = pt_round_write(round);
-    pt_round_deinit(round);
+        r = pt_collect_write(round);
+    pt_collect_deinit(round);
     free(round);
     return r;
 }

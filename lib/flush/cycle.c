@@ -144,7 +144,7 @@ static int take_all(struct pt_flusher *f)
 
     pt_flush_names_and_syncs(f);
     if (e == 0)
-        return pt_round_write(&f->round);
+        return pt_collect_write(&f->round);
     l->watermark = l->delivered_ts;
     return e;
 }
@@ -185,7 +185,7 @@ int pt_flush_round(struct pt_flusher *f, bool last)
     fill_status(f, &status);
     status.outlived = last && (is_outlived(l->seg) || pt_switches_outlived(f->round.switches));
     names = name_turn(f, last);
-    e = pt_round_totals(l, last, &names, &totals, &count, &status);
+    e = pt_collect_totals(l, last, &names, &totals, &count, &status);
     note_error(f, e);
     pt_switches_name(f->round.switches, l, &names, f->writer);
     /* Without memory for the totals the round repeats those of the previous one. */
@@ -198,7 +198,7 @@ int pt_flush_round(struct pt_flusher *f, bool last)
     free(totals);
     note_error(f, e);
     pt_log_books(f->writer, &books);
-    pt_round_commit(&f->round, &books);
+    pt_collect_commit(&f->round, &books);
     if (whole && !f->round.more && pt_merge_top(&l->merge) == NULL)
         pt_live_restart(l);
     publish(f);

@@ -19,7 +19,7 @@
 struct pt_flusher {
     struct pt_stream *stream;
     struct pt_log_writer *writer;
-    struct pt_round round;
+    struct pt_collect round;
     pthread_t thread;
     int fd;
     struct pt_log_lock lock;

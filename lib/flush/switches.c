@@ -121,11 +121,11 @@ void pt_switches_close(struct pt_switches *w)
 }
 
 /* Its fate is that of an event of a thread with the same time. */
-static enum pt_fate fate_of(const struct pt_round *r, uint64_t ts)
+static enum pt_fate fate_of(const struct pt_collect *r, uint64_t ts)
 {
     struct pt_cursor c = { .author.wid = 2, .record.ts = ts };
 
-    return pt_live_fate(r->live, &c, pt_round_in_window(r, ts));
+    return pt_live_fate(r->live, &c, pt_collect_in_window(r, ts));
 }
 
 static bool is_wanted(struct pt_switches *w, const struct pt_gates *g,
@@ -221,7 +221,7 @@ static void count_source_loss(struct pt_switches *w, const struct pt_switch *s)
  * loss counts once: the source does not return the list again, also after an error.  The marks obey
  * the filter of the round, because a controller cannot know of a loss in the kernel before it
  * changes the filter. */
-static int put_losses(struct pt_switches *w, struct pt_round *r, const struct pt_switch *list,
+static int put_losses(struct pt_switches *w, struct pt_collect *r, const struct pt_switch *list,
                       size_t n)
 {
     int e = 0;
@@ -232,15 +232,15 @@ static int put_losses(struct pt_switches *w, struct pt_round *r, const struct pt
         count_source_loss(w, &list[i]);
         if (e < 0 || r->live->overflowing)
             continue;
-        e = pt_round_put_made(r, POSIX_TRACE_OVERFLOW, list[i].ts, NULL, 0);
+        e = pt_collect_put_made(r, POSIX_TRACE_OVERFLOW, list[i].ts, NULL, 0);
         if (e == 0)
-            e = pt_round_put_made(r, POSIX_TRACE_RESUME, list[i].ts, NULL, 0);
+            e = pt_collect_put_made(r, POSIX_TRACE_RESUME, list[i].ts, NULL, 0);
     }
     return e;
 }
 
 /* Removes the switches that are not part of the stream. */
-static void sieve(struct pt_switches *w, const struct pt_round *r, const struct pt_switch *list)
+static void sieve(struct pt_switches *w, const struct pt_collect *r, const struct pt_switch *list)
 {
     uint64_t refused = 0, overwritten = 0;
     size_t kept = 0;
@@ -294,7 +294,7 @@ static void put_record(struct pt_switches *w, struct pt_log_packet *p, uint64_t 
 }
 
 /* A packet with the switches of one thread from number i on; how many. */
-static size_t put_packet(struct pt_switches *w, struct pt_round *r, const struct pt_switch *list,
+static size_t put_packet(struct pt_switches *w, struct pt_collect *r, const struct pt_switch *list,
                          size_t i)
 {
     struct pt_switch_thread *t = &w->threads.of[w->placed[i].thread];
@@ -321,7 +321,7 @@ static size_t put_packet(struct pt_switches *w, struct pt_round *r, const struct
 
 /* An event without thread and data at the start of each window announces that the window has CPU
  * times of threads instead of context switches. */
-static int put_beginnings(struct pt_switches *w, struct pt_round *r)
+static int put_beginnings(struct pt_switches *w, struct pt_collect *r)
 {
     int e = 0;
 
@@ -330,13 +330,13 @@ static int put_beginnings(struct pt_switches *w, struct pt_round *r)
 
         if (!v->open || v->ts <= w->told_ts)
             continue;
-        e = pt_round_put_made(r, POSIXTRACE_CPU_TIME, v->ts, NULL, 0);
+        e = pt_collect_put_made(r, POSIXTRACE_CPU_TIME, v->ts, NULL, 0);
         w->told_ts = e == 0 ? v->ts : w->told_ts;
     }
     return e;
 }
 
-int pt_switches_write(struct pt_switches *w, struct pt_round *r)
+int pt_switches_write(struct pt_switches *w, struct pt_collect *r)
 {
     const struct pt_switch *list;
     size_t n = w->ops->take(w->source, r->live->watermark, &list);

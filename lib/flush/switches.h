@@ -36,7 +36,7 @@
 struct pt_live;
 struct pt_log_writer;
 struct pt_name_turn;
-struct pt_round;
+struct pt_collect;
 struct pt_stream;
 
 enum pt_switch_what {
@@ -130,9 +130,9 @@ bool pt_switches_can_look(const struct pt_switches *w);
 uint64_t pt_switches_ring_bytes(const struct pt_switches *w);
 unsigned pt_switches_look(struct pt_switches *w);
 
-/* Part of pt_round_write, after the chunks: the windows are known.  -ENOMEM: nothing
+/* Part of pt_collect_write, after the chunks: the windows are known.  -ENOMEM: nothing
  * was handed over, the next round does it. */
-int pt_switches_write(struct pt_switches *w, struct pt_round *r);
+int pt_switches_write(struct pt_switches *w, struct pt_collect *r);
 /* After it, in each round: the latest names of the threads go into the log; those that have
  * ended are forgotten. */
 void pt_switches_name(struct pt_switches *w, struct pt_live *l, struct pt_name_turn *turn,

@@ -217,7 +217,7 @@ static bool join(struct pt_flusher *f)
 
 int pt_flusher_start(struct pt_stream *s, int fd)
 {
-    struct pt_round_sink sink = { pt_flush_put_packet, NULL };
+    struct pt_collect_sink sink = { pt_flush_put_packet, NULL };
     struct pt_flusher *f = calloc(1, sizeof *f);
     int e;
 
@@ -228,7 +228,7 @@ int pt_flusher_start(struct pt_stream *s, int fd)
     f->lock = (struct pt_log_lock){ -1, -1 };
     pthread_mutex_init(&f->clearing, NULL);
     sink.context = f;
-    e = pt_round_init(&f->round, &s->live, &sink);
+    e = pt_collect_init(&f->round, &s->live, &sink);
     if (e == 0)
         e = pt_thread_start(&f->thread, flush_thread, f);
     if (e == 0) {
@@ -237,7 +237,7 @@ int pt_flusher_start(struct pt_stream *s, int fd)
             return e;
     }
     if (e < 0) {
-        pt_round_deinit(&f->round);
+        pt_collect_deinit(&f->round);
         free(f);
         return e;
     }
@@ -273,7 +273,7 @@ int pt_flusher_finish(struct pt_flusher *f)
     e = wait_for_reply(f, before);
     if (!join(f))
         return e;
-    pt_round_deinit(&f->round);
+    pt_collect_deinit(&f->round);
     pthread_mutex_destroy(&f->clearing);
     free(f);
     return e;

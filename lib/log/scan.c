@@ -49,7 +49,7 @@ static uint32_t take_same(const uint8_t **at, const uint8_t *end, uint64_t word,
     return n;
 }
 
-void pt_scan_events(struct pt_scan *s, uint64_t low, uint64_t high, struct pt_types *types)
+void pt_scan_events(struct pt_record_scan *s, uint64_t low, uint64_t high, struct pt_types *types)
 {
     struct bounds b = { s->at.base - low - 1, high - low - 1 };
     uint64_t latest = 0, before = s->events;

@@ -10,7 +10,7 @@
 #include "log/types.h"
 #include "shm/record.h"
 
-struct pt_scan {
+struct pt_record_scan {
     struct pt_decoder at; /* where to begin; afterwards after the last event taken */
     uint64_t events;      /* taken so far */
     uint64_t last_ts;     /* the latest of them */
@@ -21,6 +21,6 @@ struct pt_scan {
  * event outside these times, a TIME or AUTHOR record, bytes that no writer makes, the end.  Adds
  * the events to s and counts them in types.
  */
-void pt_scan_events(struct pt_scan *s, uint64_t low, uint64_t high, struct pt_types *types);
+void pt_scan_events(struct pt_record_scan *s, uint64_t low, uint64_t high, struct pt_types *types);
 
 #endif

@@ -21,7 +21,7 @@
 #define LOCK_TRIES    100u
 #define LOCK_PAUSE_NS 100000
 
-struct table {
+struct census {
     uint64_t magic;
     uint32_t next; /* the place that was given away longest ago */
     uint32_t pad;
@@ -86,7 +86,7 @@ static bool count_name(void *count, const char *name)
 struct survey {
     int dir;
     uid_t uid;
-    struct table *table;
+    struct census *table;
     unsigned count;
 };
 
@@ -102,7 +102,7 @@ static bool enter_living(void *context, const char *name)
 }
 
 /* All that live, once.  Own is among them. */
-static bool fill_table(struct table *t, int dir, uid_t uid)
+static bool fill_table(struct census *t, int dir, uid_t uid)
 {
     struct survey s = { dir, uid, t, 0 };
 
@@ -113,7 +113,7 @@ static bool fill_table(struct table *t, int dir, uid_t uid)
 }
 
 /* Puts own into the first place whose stream does not live, from the oldest one on. */
-static bool enter(struct table *t, int dir, uid_t uid, const char *own)
+static bool enter(struct census *t, int dir, uid_t uid, const char *own)
 {
     for (unsigned i = 0; i < TRACE_SYS_MAX; i++)
         if (strncmp(t->file[i], own, NAME) == 0)
@@ -164,7 +164,7 @@ static int open_table(int dir, uid_t uid)
 static bool ask_table(int dir, uid_t uid, const char *own)
 {
     int fd = open_table(dir, uid);
-    struct table t;
+    struct census t;
     bool full;
 
     if (fd < 0)

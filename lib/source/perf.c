@@ -47,7 +47,7 @@
 
 #define MOST_ROOM (1u << 20) /* switches in the backlog for the sake of the rings */
 
-struct pt_switch_source {
+struct perf_source {
     struct pt_switch_request request;
     pthread_mutex_t lock; /* protects rings, clock, and the pending list of the backlog */
     struct pt_perf_clock clock;
@@ -59,15 +59,14 @@ struct pt_switch_source {
     uint64_t *lost; /* by ring: the losses counted by its events; only the taker uses it */
 };
 
-static void lose(struct pt_switch_source *s, const struct pt_perf_ring *ring, uint64_t n)
+static void lose(struct perf_source *s, const struct pt_perf_ring *ring, uint64_t n)
 {
     uint64_t ts = pt_perf_clock_ticks(&s->clock, ring->loss.last);
 
     pt_backlog_lose_in_kernel(&s->backlog, ts < s->taken ? s->taken : ts, n);
 }
 
-static void keep(struct pt_switch_source *s, struct pt_perf_ring *ring,
-                 const struct pt_perf_record *r)
+static void keep(struct perf_source *s, struct pt_perf_ring *ring, const struct pt_perf_record *r)
 {
     uint64_t ts = pt_perf_clock_ticks(&s->clock, r->time);
     struct pt_switch k = { .ts = ts, .pid = r->pid, .tid = r->tid, .value = r->cpu };
@@ -99,7 +98,7 @@ static void keep(struct pt_switch_source *s, struct pt_perf_ring *ring,
 }
 
 /* all: also drains switches for which the backlog has no room; they are lost. */
-static void drain(struct pt_switch_source *s, bool all)
+static void drain(struct perf_source *s, bool all)
 {
     struct pt_perf_record r;
 
@@ -114,7 +113,7 @@ static void drain(struct pt_switch_source *s, bool all)
 }
 
 /* Called when the rings are empty: counts losses that they have not reported. */
-static void count_lost(struct pt_switch_source *s)
+static void count_lost(struct perf_source *s)
 {
     for (size_t i = 0; i < s->rings.count; i++)
         lose(s, &s->rings.of[i], pt_perf_loss_count(&s->rings.of[i].loss, s->lost[i]));
@@ -123,7 +122,7 @@ static void count_lost(struct pt_switch_source *s)
 /* Called by the pump. */
 static void empty_rings(void *source)
 {
-    struct pt_switch_source *s = source;
+    struct perf_source *s = source;
 
     pthread_mutex_lock(&s->lock);
     drain(s, false);
@@ -131,8 +130,10 @@ static void empty_rings(void *source)
     s->request.filling(s->request.context);
 }
 
-static void close_source(struct pt_switch_source *s)
+static void close_source(struct pt_switch_source *source)
 {
+    struct perf_source *s = (void *)source;
+
     pt_perf_pump_stop(&s->pump);
     pt_perf_watches_close(&s->watches);
     pt_perf_rings_close(&s->rings);
@@ -142,7 +143,7 @@ static void close_source(struct pt_switch_source *s)
     free(s);
 }
 
-static int open_rings(struct pt_switch_source *s)
+static int open_rings(struct perf_source *s)
 {
     int e;
 
@@ -156,7 +157,7 @@ static int open_rings(struct pt_switch_source *s)
 
 /* The room for the contents of the rings when a round is late, unless the stream keeps only the
  * newest. */
-static size_t backlog_room(const struct pt_switch_source *s)
+static size_t backlog_room(const struct perf_source *s)
 {
     uint64_t rings = s->rings.count * (uint64_t)s->rings.of[0].size / PT_PERF_SWITCH_BYTES;
 
@@ -167,7 +168,7 @@ static size_t backlog_room(const struct pt_switch_source *s)
 
 static int open_source(struct pt_switch_source **source, const struct pt_switch_request *request)
 {
-    struct pt_switch_source *s = calloc(1, sizeof *s);
+    struct perf_source *s = calloc(1, sizeof *s);
     int e;
 
     if (!s)
@@ -186,15 +187,17 @@ static int open_source(struct pt_switch_source **source, const struct pt_switch_
     if (e == 0)
         e = pt_perf_pump_start(&s->pump);
     if (e < 0) {
-        close_source(s);
+        close_source((void *)s);
         return e;
     }
-    *source = s;
+    *source = (void *)s;
     return 0;
 }
 
-static size_t take(struct pt_switch_source *s, uint64_t before, const struct pt_switch **list)
+static size_t take(struct pt_switch_source *source, uint64_t before, const struct pt_switch **list)
 {
+    struct perf_source *s = (void *)source;
+
     pthread_mutex_lock(&s->lock);
     pt_perf_clock_pass(&s->clock, before);
     pthread_mutex_unlock(&s->lock);
@@ -209,13 +212,17 @@ static size_t take(struct pt_switch_source *s, uint64_t before, const struct pt_
     return pt_backlog_take(&s->backlog, before, list);
 }
 
-static void done(struct pt_switch_source *s)
+static void done(struct pt_switch_source *source)
 {
+    struct perf_source *s = (void *)source;
+
     pt_backlog_done(&s->backlog);
 }
 
-static uint64_t ring_bytes(const struct pt_switch_source *s)
+static uint64_t ring_bytes(const struct pt_switch_source *source)
 {
+    const struct perf_source *s = (const void *)source;
+
     return s->rings.of[0].size;
 }
 

@@ -35,7 +35,7 @@ struct watched {
     bool told;               /* a sample was reported */
 };
 
-struct pt_switch_source {
+struct run_times {
     struct pt_seg *seg;
     struct watched *watched; /* by slot */
     uint32_t count;
@@ -45,7 +45,7 @@ struct pt_switch_source {
     uint32_t order;
 };
 
-static void make_room(struct pt_switch_source *s)
+static void make_room(struct run_times *s)
 {
     size_t drop = s->room / 4, kept = 0;
 
@@ -59,7 +59,7 @@ static void make_room(struct pt_switch_source *s)
     s->used = kept;
 }
 
-static void add(struct pt_switch_source *s, const struct pt_switch *k)
+static void add(struct run_times *s, const struct pt_switch *k)
 {
     if (k->ts < s->given_ts)
         return;
@@ -69,7 +69,7 @@ static void add(struct pt_switch_source *s, const struct pt_switch *k)
     s->list[s->used++].order = s->order++;
 }
 
-static void tell(struct pt_switch_source *s, struct watched *w, const struct pt_run_time *t)
+static void tell(struct run_times *s, struct watched *w, const struct pt_run_time *t)
 {
     const struct pt_switch k = { .ts = t->ts,
                                  .pid = w->pid,
@@ -87,7 +87,7 @@ static void tell(struct pt_switch_source *s, struct watched *w, const struct pt_
 }
 
 /* Its thread id may be another thread's from now on. */
-static void forget(struct pt_switch_source *s, struct watched *w)
+static void forget(struct run_times *s, struct watched *w)
 {
     const struct pt_switch k = {
         .ts = pt_clock_now(s->seg->g.clock), .pid = w->pid, .tid = w->tid, .what = PT_SWITCH_ENDED
@@ -99,7 +99,7 @@ static void forget(struct pt_switch_source *s, struct watched *w)
 }
 
 /* Makes it the entry of the slot's writer; false: that is no thread which lives. */
-static bool watch(struct pt_switch_source *s, uint32_t i, struct pt_slot_view *v)
+static bool watch(struct run_times *s, uint32_t i, struct pt_slot_view *v)
 {
     struct watched *w = &s->watched[i];
     bool live = pt_slot_is_live(pt_load_acquire(&pt_seg_slot(s->seg, i)->state));
@@ -116,7 +116,7 @@ static bool watch(struct pt_switch_source *s, uint32_t i, struct pt_slot_view *v
     return live;
 }
 
-static unsigned look_at(struct pt_switch_source *s, uint32_t i)
+static unsigned look_at(struct run_times *s, uint32_t i)
 {
     uint64_t state = pt_load_seqcst(&s->seg->h->state);
     struct watched *w = &s->watched[i];
@@ -143,8 +143,9 @@ static unsigned look_at(struct pt_switch_source *s, uint32_t i)
     return found | (ran ? PT_LOOK_RAN : 0);
 }
 
-static unsigned look(struct pt_switch_source *s)
+static unsigned look(struct pt_switch_source *source)
 {
+    struct run_times *s = (void *)source;
     uint32_t n = pt_slot_count(s->seg);
     unsigned found = 0;
 
@@ -162,8 +163,10 @@ static unsigned look(struct pt_switch_source *s)
     return found;
 }
 
-static size_t take(struct pt_switch_source *s, uint64_t before, const struct pt_switch **list)
+static size_t take(struct pt_switch_source *source, uint64_t before, const struct pt_switch **list)
 {
+    struct run_times *s = (void *)source;
+
     if (s->used > 1)
         qsort(s->list, s->used, sizeof *s->list, pt_switch_by_time);
     for (s->given = 0; s->given < s->used && s->list[s->given].ts < before;)
@@ -174,15 +177,19 @@ static size_t take(struct pt_switch_source *s, uint64_t before, const struct pt_
     return s->given;
 }
 
-static void done(struct pt_switch_source *s)
+static void done(struct pt_switch_source *source)
 {
+    struct run_times *s = (void *)source;
+
     s->used -= s->given;
     memmove(s->list, s->list + s->given, s->used * sizeof *s->list);
     s->given = 0;
 }
 
-static void close_source(struct pt_switch_source *s)
+static void close_source(struct pt_switch_source *source)
 {
+    struct run_times *s = (void *)source;
+
     free(s->watched);
     free(s->list);
     free(s);
@@ -190,7 +197,7 @@ static void close_source(struct pt_switch_source *s)
 
 static int open_source(struct pt_switch_source **source, const struct pt_switch_request *request)
 {
-    struct pt_switch_source *s = calloc(1, sizeof *s);
+    struct run_times *s = calloc(1, sizeof *s);
 
     if (!s)
         return -ENOMEM;
@@ -198,10 +205,10 @@ static int open_source(struct pt_switch_source **source, const struct pt_switch_
     s->room = request->room < 4 ? 4 : (size_t)request->room;
     s->list = calloc(s->room, sizeof *s->list);
     if (!s->list) {
-        close_source(s);
+        close_source((void *)s);
         return -ENOMEM;
     }
-    *source = s;
+    *source = (void *)s;
     return 0;
 }
 

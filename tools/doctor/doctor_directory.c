@@ -66,7 +66,7 @@ static void memory_only(const char *where, const char *reason, const char *remed
 
 static void judge_space(const struct posixtrace_environment *e)
 {
-    struct place p;
+    struct file_system p;
 
     if (!place_look(e->directory, &p)) {
         doctor_add(NOTE, "its file system", "cannot be asked: %s", strerror(errno));

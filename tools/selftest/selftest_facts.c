@@ -65,7 +65,7 @@ static void tell_huge_pages(char *to, size_t size)
 
 static void tell_place(const char *what, const char *path)
 {
-    struct place p;
+    struct file_system p;
 
     if (place_look(path, &p))
         report_fact(what, "%s, %s, %s free", quote(path), p.type, units_bytes(p.space));

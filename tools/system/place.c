@@ -25,7 +25,7 @@ static const struct {
               { NFS_SUPER_MAGIC, "nfs" },   { FUSE_SUPER_MAGIC, "fuse" },
               { PROC_SUPER_MAGIC, "proc" } };
 
-bool place_look(const char *path, struct place *place)
+bool place_look(const char *path, struct file_system *place)
 {
     struct statfs fs;
 

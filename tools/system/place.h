@@ -9,13 +9,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct place {
+struct file_system {
     char type[32]; /* "tmpfs"; a number where the name is not known */
     bool in_memory;
     uint64_t size, space; /* bytes, and those that are free for this user */
 };
 
 /* False and errno: it cannot be known. */
-bool place_look(const char *path, struct place *place);
+bool place_look(const char *path, struct file_system *place);
 
 #endif

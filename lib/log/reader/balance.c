@@ -8,7 +8,7 @@
  * holds by construction:
  *
  *   lost by the stream  by the tail, which does not know the unbooked packets of the log
- *                       (struct pt_share.present)
+ *                       (struct pt_author_share.present)
  *   lost by the log     the events that it was given, by the accounts of the tail, less
  *                       those in the file; and the events of the unbooked round that
  *                       are not read again
@@ -56,7 +56,7 @@ static void set_log_lost(struct pt_log_reader *r, struct pt_total *e, unsigned c
 }
 
 /* An author that the tail names: from its own accounts. */
-static uint64_t balance_author(struct pt_log_reader *r, const struct pt_share *share)
+static uint64_t balance_author(struct pt_log_reader *r, const struct pt_author_share *share)
 {
     uint64_t lost = rest_of(share->author->logged, share->booked) + share->dropped, error;
     struct pt_total *e = pt_totals_find(&r->totals, share->author->author.wid);

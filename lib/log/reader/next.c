@@ -40,14 +40,14 @@ static inline int64_t to_ns(struct pt_log_reader *r, uint64_t ts)
 
 /* The first cursor has advanced.  While it stays first, t->second is the cursor that
  * comes next: prefetches its author and its next records. */
-static inline void moved(struct pt_round *round, uint64_t ts)
+static inline void moved(struct pt_reader_round *round, uint64_t ts)
 {
     struct pt_tournament *t = &round->contest;
 
     if (pt_likely(pt_tournament_stays(t, ts)))
         return;
     if (pt_tournament_again(t, ts)) {
-        const struct pt_cursor *next = &round->cursors[t->second];
+        const struct pt_packet_cursor *next = &round->cursors[t->second];
 
         __builtin_prefetch(&next->author);
         for (unsigned ahead = 0; ahead < 3 * CACHE_LINE; ahead += CACHE_LINE)
@@ -56,7 +56,7 @@ static inline void moved(struct pt_round *round, uint64_t ts)
 }
 
 /* Advances the cursor past the event that was delivered last.  0 or negative errno. */
-static inline int advance(struct pt_log_reader *r, struct pt_cursor *c)
+static inline int advance(struct pt_log_reader *r, struct pt_packet_cursor *c)
 {
     int rc = pt_decode_event(&c->decoder, &c->record);
 
@@ -72,7 +72,7 @@ static inline int advance(struct pt_log_reader *r, struct pt_cursor *c)
 /* The event at the first cursor. */
 static inline void give(struct pt_log_reader *r, struct pt_event *e)
 {
-    struct pt_cursor *c = &r->round.cursors[r->round.contest.winner];
+    struct pt_packet_cursor *c = &r->round.cursors[r->round.contest.winner];
 
     r->round.current = c;
     __builtin_prefetch(c->decoder.p + 3 * CACHE_LINE);
@@ -124,7 +124,7 @@ int pt_log_reader_next_whole(struct pt_log_reader *r, struct pt_event *e, bool *
 /* Like advance() within a packet; at the packet's end it changes nothing. */
 bool pt_log_reader_near(struct pt_log_reader *r, struct pt_event *e)
 {
-    struct pt_cursor *c = r->round.current;
+    struct pt_packet_cursor *c = r->round.current;
     const uint8_t *p;
 
     if (pt_unlikely(!c || r->seeking))

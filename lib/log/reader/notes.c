@@ -9,7 +9,7 @@
 
 #define KEPT_BUFFERS 256u
 
-void pt_reader_round_clear(struct pt_round *round)
+void pt_reader_round_clear(struct pt_reader_round *round)
 {
     size_t kept = 0;
 
@@ -20,7 +20,7 @@ void pt_reader_round_clear(struct pt_round *round)
     /* Buffers stay for the next round, but not those of a crowd, and no more than a round
      * may hold. */
     for (size_t i = 0; i < round->cursor_room; i++) {
-        struct pt_cursor *c = &round->cursors[i];
+        struct pt_packet_cursor *c = &round->cursors[i];
 
         if (i >= KEPT_BUFFERS && i >= round->cursor_count)
             break;
@@ -37,7 +37,7 @@ void pt_reader_round_clear(struct pt_round *round)
         memset(round->hash, 0, round->hash_room * sizeof *round->hash);
 }
 
-void pt_reader_round_deinit(struct pt_round *round)
+void pt_reader_round_deinit(struct pt_reader_round *round)
 {
     for (size_t i = 0; i < round->cursor_room; i++)
         free(round->cursors[i].buffer);
@@ -48,10 +48,10 @@ void pt_reader_round_deinit(struct pt_round *round)
 }
 
 /* Doubles the cursors. */
-static int grow_cursors(struct pt_round *round)
+static int grow_cursors(struct pt_reader_round *round)
 {
     size_t had = round->cursor_room, room = had ? 2 * had : 64;
-    struct pt_cursor *cursors = aligned_alloc(PT_CURSOR_ALIGN, room * sizeof *cursors);
+    struct pt_packet_cursor *cursors = aligned_alloc(PT_CURSOR_ALIGN, room * sizeof *cursors);
 
     if (!cursors)
         return -ENOMEM;
@@ -64,13 +64,13 @@ static int grow_cursors(struct pt_round *round)
     return 0;
 }
 
-static size_t first_cell(const struct pt_round *round, uint64_t wid)
+static size_t first_cell(const struct pt_reader_round *round, uint64_t wid)
 {
     return pt_hash(wid, round->factor) & (round->hash_room - 1);
 }
 
 /* Doubles the cursors and the hash over them. */
-static int grow_round(struct pt_round *round)
+static int grow_round(struct pt_reader_round *round)
 {
     uint32_t *hash;
     size_t cell;
@@ -94,9 +94,9 @@ static int grow_round(struct pt_round *round)
 }
 
 /* The cursor of an author in this round, made if need be; NULL without memory. */
-static struct pt_cursor *cursor_of(struct pt_round *round, uint64_t wid)
+static struct pt_packet_cursor *cursor_of(struct pt_reader_round *round, uint64_t wid)
 {
-    struct pt_cursor *c;
+    struct pt_packet_cursor *c;
     size_t cell;
 
     if (2 * round->cursor_count >= round->hash_room && grow_round(round) != 0)
@@ -120,9 +120,9 @@ static struct pt_cursor *cursor_of(struct pt_round *round, uint64_t wid)
     return c;
 }
 
-int pt_reader_note(struct pt_round *round, uint64_t wid, struct pt_note entry)
+int pt_reader_note(struct pt_reader_round *round, uint64_t wid, struct pt_note entry)
 {
-    struct pt_cursor *c = cursor_of(round, wid);
+    struct pt_packet_cursor *c = cursor_of(round, wid);
     uint32_t i = (uint32_t)round->note_count;
 
     if (!c)
@@ -155,7 +155,8 @@ static int by_place(const void *a, const void *b)
     return x->note < y->note ? -1 : x->note > y->note;
 }
 
-static void sort_author(struct pt_round *round, struct pt_cursor *c, struct place *places)
+static void sort_author(struct pt_reader_round *round, struct pt_packet_cursor *c,
+                        struct place *places)
 {
     uint32_t *link = &c->next_note;
     size_t n = 0;
@@ -170,7 +171,7 @@ static void sort_author(struct pt_round *round, struct pt_cursor *c, struct plac
     *link = PT_NO_NOTE;
 }
 
-int pt_reader_sort_notes(struct pt_round *round)
+int pt_reader_sort_notes(struct pt_reader_round *round)
 {
     struct place *places;
 

@@ -163,7 +163,8 @@ static void mark_bad(struct pt_log_reader *r, uint64_t bytes)
 
 /* As much of unpacked records as a cursor may hold when they are many, in whole events; at
  * least one, or none where the rest is bad. */
-static int take_piece(struct pt_log_reader *r, struct pt_cursor *c, struct pt_log_packet *packet)
+static int take_piece(struct pt_log_reader *r, struct pt_packet_cursor *c,
+                      struct pt_log_packet *packet)
 {
     size_t share = r->most_unpacked / r->round.cursor_count, most;
     const uint8_t *from = packet->records + c->done, *to = from;
@@ -201,7 +202,7 @@ static int take_piece(struct pt_log_reader *r, struct pt_cursor *c, struct pt_lo
 
 /* Unpacked records stay in the unpacker's buffer, which becomes the cursor's; the cursor's old
  * buffer had at most the packet. */
-static int take_records(struct pt_log_reader *r, struct pt_cursor *c,
+static int take_records(struct pt_log_reader *r, struct pt_packet_cursor *c,
                         const struct pt_packet_data *p, struct pt_log_packet *packet)
 {
     bool packed = pt_packet_is_packed(p);
@@ -246,7 +247,7 @@ static bool is_noted(const struct pt_log_reader *r, const struct pt_packet_head 
 }
 
 /* The packet at a note, from the window or the file.  1; 0: not readable; negative errno. */
-static int fetch(struct pt_log_reader *r, struct pt_cursor *c, const struct pt_note *n,
+static int fetch(struct pt_log_reader *r, struct pt_packet_cursor *c, const struct pt_note *n,
                  const struct pt_packet_head **packet)
 {
     const struct pt_packet_head *p = pt_source_look(&r->source, n->offset, n->bytes);
@@ -277,7 +278,7 @@ static int fetch(struct pt_log_reader *r, struct pt_cursor *c, const struct pt_n
 }
 
 /* Makes the packet at a note the cursor's.  1; 0: not readable; negative errno. */
-static int load(struct pt_log_reader *r, struct pt_cursor *c, const struct pt_note *n)
+static int load(struct pt_log_reader *r, struct pt_packet_cursor *c, const struct pt_note *n)
 {
     const struct pt_packet_head *p;
     struct pt_log_packet packet;
@@ -305,7 +306,7 @@ static int load(struct pt_log_reader *r, struct pt_cursor *c, const struct pt_no
     return 1;
 }
 
-PT_NOINLINE int pt_reader_next_packet(struct pt_log_reader *r, struct pt_cursor *c)
+PT_NOINLINE int pt_reader_next_packet(struct pt_log_reader *r, struct pt_packet_cursor *c)
 {
     for (;;) {
         const struct pt_note *n;
@@ -338,13 +339,13 @@ PT_NOINLINE int pt_reader_next_packet(struct pt_log_reader *r, struct pt_cursor 
 /* The cursors compete by their first events.  1 or negative errno. */
 static int begin_contest(struct pt_log_reader *r)
 {
-    struct pt_round *round = &r->round;
+    struct pt_reader_round *round = &r->round;
     int rc = pt_tournament_reset(&round->contest, round->cursor_count);
 
     if (rc >= 0)
         rc = pt_reader_sort_notes(round);
     for (uint32_t i = 0; rc >= 0 && i < round->cursor_count; i++) {
-        struct pt_cursor *c = &round->cursors[i];
+        struct pt_packet_cursor *c = &round->cursors[i];
         uint64_t wid = c->author.wid;
 
         rc = pt_reader_next_packet(r, c);

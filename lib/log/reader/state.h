@@ -56,30 +56,30 @@ struct pt_note {
 
 /* The members that each event needs come first, then those that its author needs. */
 #define PT_CURSOR_ALIGN 64u
-struct pt_cursor {
+struct pt_packet_cursor {
     _Alignas(PT_CURSOR_ALIGN) struct pt_decoder decoder;
     struct pt_record record; /* the event at the cursor */
     struct pt_author author;
     uint32_t next_note, last_note;
     uint8_t *buffer; /* holds the packet unless it is in the window */
     size_t room;
-    size_t held;   /* of pt_round.held */
+    size_t held;   /* of pt_reader_round.held */
     uint32_t done; /* bytes of records in earlier pieces of next_note */
 };
 
-struct pt_round {
+struct pt_reader_round {
     struct pt_note *notes;
     size_t note_count, note_room;
-    struct pt_cursor *cursors;
+    struct pt_packet_cursor *cursors;
     size_t cursor_count, cursor_room;
     uint32_t *hash; /* cursor index + 1, by wid */
     size_t hash_room;
-    uint64_t factor;              /* of the hash: a log chooses its wids */
-    struct pt_tournament contest; /* of the cursors, by their indices */
-    struct pt_cursor *current;    /* whose event was given last */
-    size_t held;                  /* bytes of whole packets that the cursors unpacked */
-    bool damaged;                 /* some of its events are missing */
-    bool unsorted;                /* an author's notes are not in the order of time */
+    uint64_t factor;                  /* of the hash: a log chooses its wids */
+    struct pt_tournament contest;     /* of the cursors, by their indices */
+    struct pt_packet_cursor *current; /* whose event was given last */
+    size_t held;                      /* bytes of whole packets that the cursors unpacked */
+    bool damaged;                     /* some of its events are missing */
+    bool unsorted;                    /* an author's notes are not in the order of time */
 };
 
 /* Are all packets of a part there?  ROUND has their number. */
@@ -169,7 +169,7 @@ struct pt_log_reader {
     size_t thread_count;
 
     struct pt_walk walk;
-    struct pt_round round;
+    struct pt_reader_round round;
     struct pt_count count;
     bool gap; /* events are missing before the next one */
     struct pt_follow follow;
@@ -221,13 +221,13 @@ void pt_reader_count_overwritten(struct pt_log_reader *r, uint64_t found);
 void pt_reader_restart(struct pt_log_reader *r, uint64_t from);
 
 /* notes.c */
-void pt_reader_round_deinit(struct pt_round *round);
-void pt_reader_round_clear(struct pt_round *round);
+void pt_reader_round_deinit(struct pt_reader_round *round);
+void pt_reader_round_clear(struct pt_reader_round *round);
 /* Adds a packet of an author to the round; 0 or -ENOMEM. */
-int pt_reader_note(struct pt_round *round, uint64_t wid, struct pt_note entry);
+int pt_reader_note(struct pt_reader_round *round, uint64_t wid, struct pt_note entry);
 /* Each author's by time.  In a file they are, unless its writer could not store one that
  * a dead process's memory still has.  0 or -ENOMEM. */
-int pt_reader_sort_notes(struct pt_round *round);
+int pt_reader_sort_notes(struct pt_reader_round *round);
 
 /* round.c */
 /* Makes the next round that has events the one that is read.  1; 0: there is none any
@@ -235,7 +235,7 @@ int pt_reader_sort_notes(struct pt_round *round);
 int pt_reader_next_round(struct pt_log_reader *r);
 /* The cursor's next event, which is not simply the next record: its packet has
  * ended, or is bad inside.  1; 0: there is none; negative errno. */
-int pt_reader_next_packet(struct pt_log_reader *r, struct pt_cursor *c);
+int pt_reader_next_packet(struct pt_log_reader *r, struct pt_packet_cursor *c);
 int pt_reader_note_tail(struct pt_log_reader *r);
 
 /* name.c */

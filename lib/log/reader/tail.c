@@ -28,8 +28,8 @@
 
 static int by_wid(const void *a, const void *b)
 {
-    uint64_t x = ((const struct pt_share *)a)->author->author.wid;
-    uint64_t y = ((const struct pt_share *)b)->author->author.wid;
+    uint64_t x = ((const struct pt_author_share *)a)->author->author.wid;
+    uint64_t y = ((const struct pt_author_share *)b)->author->author.wid;
 
     return x < y ? -1 : x > y;
 }
@@ -47,10 +47,10 @@ static int list_shares(struct pt_union *u)
     return 0;
 }
 
-struct pt_share *pt_union_share(const struct pt_union *u, uint64_t wid)
+struct pt_author_share *pt_union_share(const struct pt_union *u, uint64_t wid)
 {
     struct pt_log_author_totals author = { .author.wid = wid };
-    struct pt_share key = { .author = &author }, *found;
+    struct pt_author_share key = { .author = &author }, *found;
 
     found = bsearch(&key, u->shares, u->tail->author_count, sizeof key, by_wid);
     return found ? found : &u->shares[u->tail->author_count];
@@ -59,7 +59,7 @@ struct pt_share *pt_union_share(const struct pt_union *u, uint64_t wid)
 /* Control writers and the consumer have no numbers. */
 static void add_present(struct pt_union *u, uint64_t wid, uint64_t n)
 {
-    struct pt_share *share = pt_union_share(u, wid);
+    struct pt_author_share *share = pt_union_share(u, wid);
 
     if (share->author || wid > 1)
         share->present += n;
@@ -151,7 +151,7 @@ static bool was_given(const struct pt_union *u, const struct pt_log_packet *pack
 static bool was_lost(struct pt_union *u, const struct pt_log_packet *packet, uint32_t off,
                      uint64_t number, uint64_t ts)
 {
-    struct pt_share *share = pt_union_share(u, packet->author.wid);
+    struct pt_author_share *share = pt_union_share(u, packet->author.wid);
 
     if (share->author && number < share->author->logged_to)
         return true;

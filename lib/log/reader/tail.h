@@ -19,7 +19,7 @@ struct pt_range {
 };
 
 /* Events of one author that the tail names, or of all that it does not name. */
-struct pt_share {
+struct pt_author_share {
     struct pt_log_author_totals *author;
     uint64_t present; /* unbooked in the log, less those that the tail has, too; mod 2^64 */
     uint64_t booked;  /* in the log and in the tail's books */
@@ -30,19 +30,19 @@ struct pt_union {
     struct pt_log_tail *tail;
     struct pt_range *ranges;
     size_t count, room;
-    struct pt_share *shares;  /* by wid; the last one is of all other authors */
-    uint64_t booked, dropped; /* of all authors, control writers included */
-    uint64_t made_ts;         /* of the consumer's own last event in the log */
-    uint64_t floor;           /* all that is older is in whole rounds of the log */
-    uint64_t late;            /* except for events of stalled writers */
-    uint64_t given_ts;        /* the unbooked round had given all older events to the log */
-    uint64_t given;           /* tail packets before this one, by pt_log_packet.lsn, */
-    uint64_t chunk;           /* and what this one, of that chunk, has before the offset */
+    struct pt_author_share *shares; /* by wid; the last one is of all other authors */
+    uint64_t booked, dropped;       /* of all authors, control writers included */
+    uint64_t made_ts;               /* of the consumer's own last event in the log */
+    uint64_t floor;                 /* all that is older is in whole rounds of the log */
+    uint64_t late;                  /* except for events of stalled writers */
+    uint64_t given_ts;              /* the unbooked round had given all older events to the log */
+    uint64_t given;                 /* tail packets before this one, by pt_log_packet.lsn, */
+    uint64_t chunk;                 /* and what this one, of that chunk, has before the offset */
     uint32_t offset;
 };
 
 /* The share of an author, or that of all authors that the tail does not name. */
-struct pt_share *pt_union_share(const struct pt_union *u, uint64_t wid);
+struct pt_author_share *pt_union_share(const struct pt_union *u, uint64_t wid);
 
 /* balance.c */
 /* The numbers of log and tail replace those of the last ROUND.  0 or -ENOMEM. */

@@ -25,7 +25,7 @@ static size_t longest_run(const uint32_t *hash, size_t room)
 /* Numbers that differ in bits from 32 on only, as a wid of a log may. */
 START_TEST(writer_numbers_collide)
 {
-    struct pt_round round = { .note_count = 0 };
+    struct pt_reader_round round = { .note_count = 0 };
     struct pt_totals totals;
 
     pt_totals_init(&totals);
@@ -48,7 +48,7 @@ END_TEST
 /* Another file cannot be made for the factor of the next table. */
 START_TEST(tables_differ)
 {
-    struct pt_round a = { .note_count = 0 }, b = { .note_count = 0 };
+    struct pt_reader_round a = { .note_count = 0 }, b = { .note_count = 0 };
 
     ck_assert_int_eq(pt_reader_note(&a, 7, (struct pt_note){ .bytes = 8 }), 0);
     ck_assert_int_eq(pt_reader_note(&b, 7, (struct pt_note){ .bytes = 8 }), 0);
@@ -59,7 +59,7 @@ START_TEST(tables_differ)
 }
 END_TEST
 
-static size_t room_of(const struct pt_round *round)
+static size_t room_of(const struct pt_reader_round *round)
 {
     size_t room = 0;
 

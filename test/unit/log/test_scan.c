@@ -60,7 +60,8 @@ static void fill(struct area *a)
 }
 
 /* What pt_scan_events says of itself, in the plain way. */
-static void plain_walk(struct pt_scan *s, uint64_t low, uint64_t high, struct pt_types *types)
+static void plain_walk(struct pt_record_scan *s, uint64_t low, uint64_t high,
+                       struct pt_types *types)
 {
     struct pt_decoder d = s->at;
     struct pt_record r;
@@ -79,7 +80,8 @@ static void plain_walk(struct pt_scan *s, uint64_t low, uint64_t high, struct pt
 static void compare(const struct area *a, uint64_t low, uint64_t high)
 {
     static struct pt_types quick_types, plain_types;
-    struct pt_scan quick = { .at = { a->bytes, a->bytes + a->length, a->base } }, plain = quick;
+    struct pt_record_scan quick = { .at = { a->bytes, a->bytes + a->length, a->base } },
+                          plain = quick;
 
     pt_types_clear(&quick_types);
     pt_types_clear(&plain_types);

@@ -104,22 +104,22 @@ static int note_made(void *context, const struct pt_log_packet *p)
 }
 
 static struct pt_live live;
-static struct pt_round round_of;
+static struct pt_collect round_of;
 
 static void begin_rounds(int policy)
 {
-    static const struct pt_round_sink sink = { .packet = note_made };
+    static const struct pt_collect_sink sink = { .packet = note_made };
 
     memset(&made, 0, sizeof made);
     ring_create(&seg, 64000);
     seg.g.attr.stream_policy = policy;
     ck_assert_int_eq(pt_live_init(&live, &seg), 0);
-    ck_assert_int_eq(pt_round_init(&round_of, &live, &sink), 0);
+    ck_assert_int_eq(pt_collect_init(&round_of, &live, &sink), 0);
 }
 
 static void end_rounds(void)
 {
-    pt_round_deinit(&round_of);
+    pt_collect_deinit(&round_of);
     pt_live_deinit(&live);
     ring_remove(&seg);
 }
@@ -129,7 +129,7 @@ static int write_round(uint64_t watermark)
 {
     live.watermark = watermark;
     live.missing = pt_missed_look(seg.h, live.delivered_ts, &live.missed_known, &live.missed_from);
-    return pt_round_write(&round_of);
+    return pt_collect_write(&round_of);
 }
 
 static void ck_made(unsigned i, uint32_t id, uint64_t ts)

@@ -261,7 +261,7 @@ static int take_packet(void *context, const struct pt_log_packet *p)
 }
 
 /* Rounds, the watermark moving on, until nothing is left. */
-static void flush_all(struct pt_round *r)
+static void flush_all(struct pt_collect *r)
 {
     uint64_t watermark = 0;
 
@@ -272,12 +272,12 @@ static void flush_all(struct pt_round *r)
             watermark += below(20) ? below(1500) : TIME_MAX;
         t.live.watermark = watermark;
         if (e == 0)
-            e = pt_round_write(r);
+            e = pt_collect_write(r);
         else
             pt_cursor_unqueue_all(&t.live);
         if (e < 0)
             ck_assert_int_eq(e, -ENOMEM);
-        pt_round_commit(r, &(struct pt_log_books){ .lsn = 0 });
+        pt_collect_commit(r, &(struct pt_log_books){ .lsn = 0 });
     }
     ck_assert(!r->unfinished);
 }
@@ -317,17 +317,17 @@ static void check_books(void)
 static unsigned run(unsigned seed, int policy, unsigned at)
 {
     unsigned packets = 0;
-    struct pt_round_sink sink = { take_packet, &packets };
-    struct pt_round r;
+    struct pt_collect_sink sink = { take_packet, &packets };
+    struct pt_collect r;
 
     failed = 0;
     make_segment(seed, policy);
-    ck_assert_int_eq(pt_round_init(&r, &t.live, &sink), 0);
+    ck_assert_int_eq(pt_collect_init(&r, &t.live, &sink), 0);
     fail_at = at;
     flush_all(&r);
     fail_at = 0;
     check_books();
-    pt_round_deinit(&r);
+    pt_collect_deinit(&r);
     pt_live_deinit(&t.live);
     ring_remove(&t.seg);
     return packets;
@@ -372,9 +372,9 @@ static int take_away(void *context, const struct pt_log_packet *p)
 static uint64_t overwritten_of(uint32_t level, uint32_t wid)
 {
     uint32_t chunk, slot;
-    struct pt_round_sink sink = { take_away, &chunk };
+    struct pt_collect_sink sink = { take_away, &chunk };
     const struct pt_author author = { .wid = wid, .level = level };
-    struct pt_round r;
+    struct pt_collect r;
     uint64_t lost = 0;
 
     memset(&t, 0, sizeof t);
@@ -389,14 +389,14 @@ static uint64_t overwritten_of(uint32_t level, uint32_t wid)
     put(chunk, PT_RECORD_EVENT, POSIX_TRACE_START, 6, 0);
     ck_assert_int_eq(pt_live_init(&t.live, &t.seg), 0);
     t.live.window_open = true;
-    ck_assert_int_eq(pt_round_init(&r, &t.live, &sink), 0);
+    ck_assert_int_eq(pt_collect_init(&r, &t.live, &sink), 0);
     ck_assert_int_eq(pt_live_refresh(&t.live), 0);
     t.live.watermark = 2000;
-    ck_assert_int_eq(pt_round_write(&r), 0);
+    ck_assert_int_eq(pt_collect_write(&r), 0);
     for (uint32_t i = 0; i < t.live.tally_room; i++)
         if (t.live.tally[i].used)
             lost += pt_tally_overwritten(&t.live.tally[i]);
-    pt_round_deinit(&r);
+    pt_collect_deinit(&r);
     pt_live_deinit(&t.live);
     ring_remove(&t.seg);
     return lost;
@@ -438,24 +438,24 @@ static void overwrite(uint64_t first, uint64_t last)
 START_TEST(overflows_in_order)
 {
     struct made made = { 0 };
-    struct pt_round_sink sink = { note_made, &made };
-    struct pt_round r;
+    struct pt_collect_sink sink = { note_made, &made };
+    struct pt_collect r;
 
     memset(&t, 0, sizeof t);
     ring_create(&t.seg, 64000);
     t.seg.g.attr.stream_policy = POSIX_TRACE_LOOP;
     ck_assert_int_eq(pt_live_init(&t.live, &t.seg), 0);
-    ck_assert_int_eq(pt_round_init(&r, &t.live, &sink), 0);
+    ck_assert_int_eq(pt_collect_init(&r, &t.live, &sink), 0);
     overwrite(100, 5000);
     t.live.watermark = 3000;
-    ck_assert_int_eq(pt_round_write(&r), 0);
+    ck_assert_int_eq(pt_collect_write(&r), 0);
     overwrite(3500, 5200);
     t.live.watermark = 6000;
-    ck_assert_int_eq(pt_round_write(&r), 0);
+    ck_assert_int_eq(pt_collect_write(&r), 0);
     ck_assert_uint_eq(made.count, 4);
     for (unsigned i = 1; i < made.count; i++)
         ck_assert_uint_ge(made.ts[i], made.ts[i - 1]);
-    pt_round_deinit(&r);
+    pt_collect_deinit(&r);
     pt_live_deinit(&t.live);
     ring_remove(&t.seg);
 }
@@ -468,11 +468,11 @@ END_TEST
 static unsigned after_restart(uint64_t then, uint64_t logged, unsigned state, uint64_t ts)
 {
     struct made made = { 0 };
-    struct pt_round_sink sink = { note_made, &made };
+    struct pt_collect_sink sink = { note_made, &made };
     uint32_t slot, chunk;
     uint64_t before = 0;
     struct pt_author author;
-    struct pt_round r;
+    struct pt_collect r;
 
     memset(&t, 0, sizeof t);
     ring_create(&t.seg, 64000);
@@ -490,16 +490,16 @@ static unsigned after_restart(uint64_t then, uint64_t logged, unsigned state, ui
     /* As the control writer left it: its own chunk has been read and given back. */
     t.seg.h->window = 1;
     ck_assert_int_eq(pt_live_init(&t.live, &t.seg), 0);
-    ck_assert_int_eq(pt_round_init(&r, &t.live, &sink), 0);
+    ck_assert_int_eq(pt_collect_init(&r, &t.live, &sink), 0);
     pt_live_take_gap(&t.live);
     ck_assert_int_eq(pt_live_refresh(&t.live), 0);
     t.live.watermark = UINT64_MAX;
-    ck_assert_int_eq(pt_round_write(&r), 0);
+    ck_assert_int_eq(pt_collect_write(&r), 0);
     ck_assert_uint_eq(pt_live_tally(&t.live, &author)->seen, 2);
     ck_assert_uint_eq(pt_live_tally(&t.live, &author)->refused, 1);
     for (unsigned i = 0; i < made.count; i++)
         ck_assert_uint_eq(made.ts[i], then + (state == PT_AUTOSTOPPED ? 100 : 200));
-    pt_round_deinit(&r);
+    pt_collect_deinit(&r);
     pt_live_deinit(&t.live);
     ring_remove(&t.seg);
     return made.count;
@@ -525,10 +525,10 @@ END_TEST
 START_TEST(full_when_it_was_started)
 {
     struct made made = { 0 };
-    struct pt_round_sink sink = { note_made, &made };
+    struct pt_collect_sink sink = { note_made, &made };
     uint32_t slot, chunk;
     const struct pt_tally *tally;
-    struct pt_round r;
+    struct pt_collect r;
 
     memset(&t, 0, sizeof t);
     ring_create(&t.seg, 64000);
@@ -540,22 +540,22 @@ START_TEST(full_when_it_was_started)
     put(chunk, PT_RECORD_EVENT, PT_ID_USER_FIRST, 95, 0);
     put(chunk, PT_RECORD_EVENT, PT_ID_USER_FIRST, 150, 0);
     ck_assert_int_eq(pt_live_init(&t.live, &t.seg), 0);
-    ck_assert_int_eq(pt_round_init(&r, &t.live, &sink), 0);
+    ck_assert_int_eq(pt_collect_init(&r, &t.live, &sink), 0);
     pt_live_set_window(&t.live, false, 90);
     t.seg.h->state = pt_state_make(PT_AUTOSTOPPED, 100);
     ck_assert_int_eq(pt_live_refresh(&t.live), 0);
     t.live.watermark = 180;
-    ck_assert_int_eq(pt_round_write(&r), 0);
+    ck_assert_int_eq(pt_collect_write(&r), 0);
     tally = pt_live_tally(&t.live, &pt_seg_slot(&t.seg, slot)->author);
     ck_assert_uint_eq(tally->excluded, 2);
     ck_assert_uint_eq(tally->refused, 1);
     ck_assert_uint_eq(made.count, 0);
     ck_assert(pt_live_restart(&t.live));
     ck_assert_int_eq(pt_live_refresh(&t.live), 0);
-    ck_assert_int_eq(pt_round_write(&r), 0);
+    ck_assert_int_eq(pt_collect_write(&r), 0);
     ck_assert_uint_eq(made.count, 1);
     ck_assert(t.live.window_open);
-    pt_round_deinit(&r);
+    pt_collect_deinit(&r);
     pt_live_deinit(&t.live);
     ring_remove(&t.seg);
 }
@@ -566,11 +566,11 @@ END_TEST
 START_TEST(full_twice_between_two_rounds)
 {
     struct made made = { 0 };
-    struct pt_round_sink sink = { note_made, &made };
+    struct pt_collect_sink sink = { note_made, &made };
     const struct pt_tally *tally;
     uint32_t slot, chunk;
     uint64_t restarted;
-    struct pt_round r;
+    struct pt_collect r;
 
     memset(&t, 0, sizeof t);
     ring_create(&t.seg, 64000);
@@ -580,12 +580,12 @@ START_TEST(full_twice_between_two_rounds)
     pt_seg_chunk(&t.seg, chunk)->base_ts = 0;
     put(chunk, PT_RECORD_EVENT, PT_ID_USER_FIRST, 50, 0);
     ck_assert_int_eq(pt_live_init(&t.live, &t.seg), 0);
-    ck_assert_int_eq(pt_round_init(&r, &t.live, &sink), 0);
+    ck_assert_int_eq(pt_collect_init(&r, &t.live, &sink), 0);
     pt_live_set_window(&t.live, true, 10);
     t.seg.h->state = pt_state_make(PT_AUTOSTOPPED, 100);
     ck_assert_int_eq(pt_live_refresh(&t.live), 0);
     t.live.watermark = 180;
-    ck_assert_int_eq(pt_round_write(&r), 0);
+    ck_assert_int_eq(pt_collect_write(&r), 0);
     put(chunk, PT_RECORD_EVENT, PT_ID_USER_FIRST, 190, 0);
     t.seg.h->state = pt_state_make(PT_HALTED, 100);
     ck_assert(!pt_live_restart(&t.live));
@@ -594,12 +594,12 @@ START_TEST(full_twice_between_two_rounds)
     t.seg.h->state = pt_state_make(PT_AUTOSTOPPED, restarted + 100);
     ck_assert_int_eq(pt_live_refresh(&t.live), 0);
     t.live.watermark = restarted + 200;
-    ck_assert_int_eq(pt_round_write(&r), 0);
+    ck_assert_int_eq(pt_collect_write(&r), 0);
     tally = pt_live_tally(&t.live, &pt_seg_slot(&t.seg, slot)->author);
     ck_assert_uint_eq(tally->seen, 2);
     ck_assert_uint_eq(tally->excluded, 0);
     ck_assert_uint_eq(tally->refused, 1);
-    pt_round_deinit(&r);
+    pt_collect_deinit(&r);
     pt_live_deinit(&t.live);
     ring_remove(&t.seg);
 }

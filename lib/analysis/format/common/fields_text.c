@@ -10,7 +10,7 @@
 #include "analysis/format/common/format.h"
 #include "analysis/format/common/number.h"
 
-struct out {
+struct text_out {
     char *to;
     size_t size, length; /* room; length of the whole text */
     size_t stored;
@@ -18,7 +18,7 @@ struct out {
 };
 
 /* A piece that is written whole or not at all, and nothing after one that was not. */
-static void put_piece(struct out *o, const char *piece, size_t length)
+static void put_piece(struct text_out *o, const char *piece, size_t length)
 {
     if (o->stored == o->length && o->length + length < o->size) {
         memcpy(o->to + o->length, piece, length);
@@ -27,12 +27,12 @@ static void put_piece(struct out *o, const char *piece, size_t length)
     o->length += length;
 }
 
-static void put(struct out *o, char c)
+static void put(struct text_out *o, char c)
 {
     put_piece(o, &c, 1);
 }
 
-static void put_text(struct out *o, const char *text)
+static void put_text(struct text_out *o, const char *text)
 {
     put_piece(o, text, strlen(text));
 }
@@ -42,7 +42,7 @@ static bool is_plain(uint8_t c)
     return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
 }
 
-static void put_string(struct out *o, const uint8_t *p, size_t n)
+static void put_string(struct text_out *o, const uint8_t *p, size_t n)
 {
     char one[PT_ESCAPE_MAX];
     size_t taken;
@@ -62,7 +62,7 @@ static void put_string(struct out *o, const uint8_t *p, size_t n)
     put(o, '"');
 }
 
-static void put_bytes(struct out *o, const uint8_t *p, size_t n)
+static void put_bytes(struct text_out *o, const uint8_t *p, size_t n)
 {
     char digits[2];
 
@@ -74,7 +74,7 @@ static void put_bytes(struct out *o, const uint8_t *p, size_t n)
         put(o, '"');
 }
 
-static void put_float(struct out *o, double d, unsigned bits)
+static void put_float(struct text_out *o, double d, unsigned bits)
 {
     char words[PT_NUMBER_MAX];
 
@@ -84,7 +84,7 @@ static void put_float(struct out *o, double d, unsigned bits)
         put_text(o, o->json ? "null" : isnan(d) ? "nan" : d < 0 ? "-inf" : "inf");
 }
 
-static void put_integer(struct out *o, const struct posixtrace_field *f, uint64_t v)
+static void put_integer(struct text_out *o, const struct posixtrace_field *f, uint64_t v)
 {
     const char *name = f->enumerator_count ? posixtrace_field_enumerator(f, (int64_t)v) : NULL;
     char words[PT_NUMBER_MAX], *end;
@@ -106,7 +106,7 @@ static void put_integer(struct out *o, const struct posixtrace_field *f, uint64_
     put_piece(o, words, (size_t)(end - words));
 }
 
-static void put_element(struct out *o, const posixtrace_layout_t *layout, size_t field,
+static void put_element(struct text_out *o, const posixtrace_layout_t *layout, size_t field,
                         const struct posixtrace_value *value, size_t i)
 {
     const struct posixtrace_field *f = posixtrace_layout_field(layout, field);
@@ -125,7 +125,7 @@ static void put_element(struct out *o, const posixtrace_layout_t *layout, size_t
         put_integer(o, f, v);
 }
 
-static void put_value(struct out *o, const posixtrace_layout_t *layout, size_t field,
+static void put_value(struct text_out *o, const posixtrace_layout_t *layout, size_t field,
                       const struct posixtrace_value *value)
 {
     const struct posixtrace_field *f = posixtrace_layout_field(layout, field);
@@ -150,7 +150,7 @@ static void put_value(struct out *o, const posixtrace_layout_t *layout, size_t f
 }
 
 static size_t write_fields(const posixtrace_layout_t *layout, const void *data, size_t len,
-                           struct out *o)
+                           struct text_out *o)
 {
     struct posixtrace_value values[POSIXTRACE_FIELDS_MAX];
     size_t count;
@@ -178,7 +178,7 @@ static size_t write_fields(const posixtrace_layout_t *layout, const void *data, 
 size_t pt_fields_write(const posixtrace_layout_t *layout, const void *data, size_t len, bool json,
                        bool ascii, char *to, size_t size)
 {
-    struct out o = { .to = to, .size = size, .json = json, .ascii = ascii };
+    struct text_out o = { .to = to, .size = size, .json = json, .ascii = ascii };
 
     return write_fields(layout, data, len, &o);
 }

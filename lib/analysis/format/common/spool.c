@@ -78,7 +78,7 @@ int pt_places_add(struct pt_places *p, int64_t ns, uint64_t at)
 {
     if (p->count == p->room) {
         size_t room = p->room ? 2 * p->room : 4096;
-        struct pt_place *list = reallocarray(p->list, room, sizeof *list);
+        struct pt_spool_place *list = reallocarray(p->list, room, sizeof *list);
 
         if (!list)
             return ENOMEM;
@@ -94,13 +94,13 @@ int pt_places_add(struct pt_places *p, int64_t ns, uint64_t at)
     } else {
         p->newest = ns;
     }
-    p->list[p->count++] = (struct pt_place){ ns, at };
+    p->list[p->count++] = (struct pt_spool_place){ ns, at };
     return 0;
 }
 
 static int by_time(const void *a, const void *b)
 {
-    const struct pt_place *x = a, *y = b;
+    const struct pt_spool_place *x = a, *y = b;
 
     if (x->ns != y->ns)
         return x->ns < y->ns ? -1 : 1;

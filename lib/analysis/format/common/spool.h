@@ -29,14 +29,14 @@ int pt_temporary_copy(FILE *from, FILE **copy);
 /* The input itself, if it can be positioned, else a copy, which is to be closed. */
 int pt_temporary_input(FILE *from, FILE **file);
 
-struct pt_place {
+struct pt_spool_place {
     int64_t ns;
     uint64_t at;
 };
 
 /* Zeroed: there are none. */
 struct pt_places {
-    struct pt_place *list;
+    struct pt_spool_place *list;
     size_t count, room;
     uint64_t late;  /* how many are older than one before them */
     uint64_t worst; /* by how many ns at most */

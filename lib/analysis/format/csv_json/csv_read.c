@@ -9,32 +9,32 @@
 #include <string.h>
 #include "analysis/format/csv_json/rows_read.h"
 
-static struct pt_scan scan_of(const char *line, size_t length, struct pt_scan_error *error)
+static struct pt_text_scan scan_of(const char *line, size_t length, struct pt_scan_error *error)
 {
     length -= length > 0 && line[length - 1] == '\r';
-    return (struct pt_scan){ .begin = line,
-                             .at = line,
-                             .end = line + length,
-                             .member = "",
-                             .stops = ",\"",
-                             .csv = true,
-                             .error = error };
+    return (struct pt_text_scan){ .begin = line,
+                                  .at = line,
+                                  .end = line + length,
+                                  .member = "",
+                                  .stops = ",\"",
+                                  .csv = true,
+                                  .error = error };
 }
 
 /* The byte order mark that some programs write first. */
-static void skip_mark(struct pt_scan *s)
+static void skip_mark(struct pt_text_scan *s)
 {
     if (s->end - s->at >= 3 && memcmp(s->at, "\xef\xbb\xbf", 3) == 0)
         s->at += 3;
 }
 
-static bool read_text(struct pt_scan *s, char *to, size_t max, const char *too_long)
+static bool read_text(struct pt_text_scan *s, char *to, size_t max, const char *too_long)
 {
     return pt_scan_is_at(s, '"') ? pt_scan_string(s, to, max, too_long)
                                  : pt_scan_bare(s, to, max, too_long);
 }
 
-static bool read_column_name(struct pt_scan *s, struct pt_row *to, unsigned *seen)
+static bool read_column_name(struct pt_text_scan *s, struct pt_row *to, unsigned *seen)
 {
     const char *begin = s->at;
     char key[64];
@@ -56,7 +56,7 @@ static bool read_column_name(struct pt_scan *s, struct pt_row *to, unsigned *see
 
 static bool head(const char *line, size_t length, struct pt_row *to, struct pt_scan_error *error)
 {
-    struct pt_scan s = scan_of(line, length, error);
+    struct pt_text_scan s = scan_of(line, length, error);
     unsigned seen = 0;
 
     to->column_count = 0;
@@ -74,7 +74,7 @@ static bool head(const char *line, size_t length, struct pt_row *to, struct pt_s
     return true;
 }
 
-static bool read_word(struct pt_scan *s, uint64_t *word)
+static bool read_word(struct pt_text_scan *s, uint64_t *word)
 {
     static const char expected[] = "0x and 1 to 16 hexadecimal digits";
     const char *begin = s->at;
@@ -88,7 +88,7 @@ static bool read_word(struct pt_scan *s, uint64_t *word)
 }
 
 /* A value that is no name, quotes around it or not. */
-static bool read_plain(struct pt_scan *s, enum pt_row_member member, struct pt_row *to)
+static bool read_plain(struct pt_text_scan *s, enum pt_row_member member, struct pt_row *to)
 {
     bool quoted = pt_scan_is_at(s, '"');
     char end = quoted ? '"' : ',';
@@ -108,7 +108,7 @@ static bool read_plain(struct pt_scan *s, enum pt_row_member member, struct pt_r
     return good && (!quoted || pt_scan_take(s, '"', "the closing quote"));
 }
 
-static bool read_name(struct pt_scan *s, struct pt_row *to)
+static bool read_name(struct pt_text_scan *s, struct pt_row *to)
 {
     const char *begin = s->at;
 
@@ -117,7 +117,7 @@ static bool read_name(struct pt_scan *s, struct pt_row *to)
 }
 
 /* Others may write anything there, and no quotes around it. */
-static bool pass_over(struct pt_scan *s)
+static bool pass_over(struct pt_text_scan *s)
 {
     bool quoted = pt_scan_is_at(s, '"');
 
@@ -130,7 +130,7 @@ static bool pass_over(struct pt_scan *s)
     return !quoted || pt_scan_take(s, '"', "the closing quote");
 }
 
-static bool read_column(struct pt_scan *s, enum pt_row_member member, struct pt_row *to)
+static bool read_column(struct pt_text_scan *s, enum pt_row_member member, struct pt_row *to)
 {
     switch (member) {
     case PT_ROW_EVENT: return read_name(s, to);
@@ -145,7 +145,7 @@ static bool read_column(struct pt_scan *s, enum pt_row_member member, struct pt_
 
 static bool parse(const char *line, size_t length, struct pt_row *to, struct pt_scan_error *error)
 {
-    struct pt_scan s = scan_of(line, length, error);
+    struct pt_text_scan s = scan_of(line, length, error);
     unsigned seen = 0;
 
     pt_row_clear(to);

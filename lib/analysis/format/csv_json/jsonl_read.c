@@ -6,7 +6,7 @@
 
 static const char word_expected[] = "\"0x\" and 1 to 16 hexadecimal digits, in quotes";
 
-static bool read_word(struct pt_scan *s, uint64_t *word)
+static bool read_word(struct pt_text_scan *s, uint64_t *word)
 {
     const char *begin = s->at;
 
@@ -23,7 +23,7 @@ static bool read_word(struct pt_scan *s, uint64_t *word)
     return pt_scan_fail(s, word_expected);
 }
 
-static bool read_data(struct pt_scan *s, struct pt_row *to)
+static bool read_data(struct pt_text_scan *s, struct pt_row *to)
 {
     size_t used;
 
@@ -35,7 +35,7 @@ static bool read_data(struct pt_scan *s, struct pt_row *to)
     return true;
 }
 
-static bool read_name(struct pt_scan *s, struct pt_row *to)
+static bool read_name(struct pt_text_scan *s, struct pt_row *to)
 {
     const char *begin = s->at;
 
@@ -44,7 +44,7 @@ static bool read_name(struct pt_scan *s, struct pt_row *to)
 }
 
 /* Others may call something so that is no description of ours. */
-static bool read_description(struct pt_scan *s, struct pt_row *to)
+static bool read_description(struct pt_text_scan *s, struct pt_row *to)
 {
     struct pt_scan_error ignored, *error = s->error;
     const char *begin = s->at;
@@ -60,7 +60,7 @@ static bool read_description(struct pt_scan *s, struct pt_row *to)
     return pt_scan_skip_value(s);
 }
 
-static bool read_member(struct pt_scan *s, enum pt_row_member member, struct pt_row *to)
+static bool read_member(struct pt_text_scan *s, enum pt_row_member member, struct pt_row *to)
 {
     switch (member) {
     case PT_ROW_TS:
@@ -97,7 +97,7 @@ static const struct {
 };
 
 /* Reads a member's name, up to its value.  likely: the one that is compared first, byte by byte. */
-static bool read_member_name(struct pt_scan *s, unsigned likely, enum pt_row_member *member)
+static bool read_member_name(struct pt_text_scan *s, unsigned likely, enum pt_row_member *member)
 {
     char key[PT_ROW_KEY_MAX + 1];
 
@@ -115,7 +115,7 @@ static bool read_member_name(struct pt_scan *s, unsigned likely, enum pt_row_mem
     return pt_scan_take(s, ':', "':'");
 }
 
-static bool read_pair(struct pt_scan *s, struct pt_row *to, unsigned *seen, unsigned *likely)
+static bool read_pair(struct pt_text_scan *s, struct pt_row *to, unsigned *seen, unsigned *likely)
 {
     const char *begin;
     enum pt_row_member member;
@@ -140,7 +140,7 @@ static bool read_pair(struct pt_scan *s, struct pt_row *to, unsigned *seen, unsi
     return true;
 }
 
-static bool read_pairs(struct pt_scan *s, struct pt_row *to, unsigned *seen)
+static bool read_pairs(struct pt_text_scan *s, struct pt_row *to, unsigned *seen)
 {
     unsigned likely = 0;
 
@@ -167,12 +167,12 @@ static bool read_pairs(struct pt_scan *s, struct pt_row *to, unsigned *seen)
 
 static bool parse(const char *line, size_t length, struct pt_row *to, struct pt_scan_error *error)
 {
-    struct pt_scan s = { .begin = line,
-                         .at = line,
-                         .end = line + length,
-                         .member = "",
-                         .stops = " \t\r,}",
-                         .error = error };
+    struct pt_text_scan s = { .begin = line,
+                              .at = line,
+                              .end = line + length,
+                              .member = "",
+                              .stops = " \t\r,}",
+                              .error = error };
     unsigned seen = 0;
 
     pt_row_clear(to);

@@ -22,7 +22,7 @@
 
 enum { TYPES = 4096, THREADS = 256, NAME = 64, BESIDE = 128, LINE_FIRST = 4096 };
 
-struct cell {
+struct name_cell {
     char *text;
     size_t length, room;
 };
@@ -74,10 +74,10 @@ struct posixtrace_rows {
     posixtrace_fields_t *fields;
     char *line;
     size_t room;
-    struct cell types[TYPES];
+    struct name_cell types[TYPES];
     bool described[TYPES]; /* jsonl: its description was written */
     struct thread {
-        struct cell cell;
+        struct name_cell cell;
         uint64_t thread_id;
         pid_t pid, tid;
         bool used;
@@ -146,14 +146,14 @@ static bool make_room(char **at, size_t *room, size_t need)
     return true;
 }
 
-static bool cell_room(struct cell *cell, const char *name)
+static bool cell_room(struct name_cell *cell, const char *name)
 {
     return make_room(&cell->text, &cell->room, strlen(name) * PT_ESCAPE_MAX + BESIDE);
 }
 
-static const struct cell *type_cell(posixtrace_rows_t *r, const struct posixtrace_event *e)
+static const struct name_cell *type_cell(posixtrace_rows_t *r, const struct posixtrace_event *e)
 {
-    struct cell *cell = &r->types[e->id < TYPES ? e->id : 0];
+    struct name_cell *cell = &r->types[e->id < TYPES ? e->id : 0];
     char *to;
 
     if (cell->length > 0 && cell != &r->types[0])
@@ -167,7 +167,7 @@ static const struct cell *type_cell(posixtrace_rows_t *r, const struct posixtrac
     return cell;
 }
 
-static const struct cell *thread_cell(posixtrace_rows_t *r, const struct posixtrace_event *e)
+static const struct name_cell *thread_cell(posixtrace_rows_t *r, const struct posixtrace_event *e)
 {
     uint32_t hash = (uint32_t)e->tid * 0x9e3779b1u ^ (uint32_t)e->pid * 0x85ebca6bu;
     struct thread *t = &r->threads[hash >> 24];
@@ -270,7 +270,7 @@ const char *posixtrace_rows_line(posixtrace_rows_t *r, const struct posixtrace_e
                                  size_t *length)
 {
     const posixtrace_layout_t *layout = posixtrace_fields_layout(r->fields, e->id);
-    const struct cell *type = type_cell(r, e), *thread = thread_cell(r, e);
+    const struct name_cell *type = type_cell(r, e), *thread = thread_cell(r, e);
     const struct style *s = r->style;
     size_t used;
     char *to;

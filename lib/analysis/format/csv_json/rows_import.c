@@ -171,7 +171,7 @@ static int add_places(struct import *im, const struct pt_places *places)
     size_t length;
 
     for (size_t i = 0; i < places->count; i++) {
-        const struct pt_place *place = &places->list[i];
+        const struct pt_spool_place *place = &places->list[i];
         int got = pt_lines_at(&im->lines, (off_t)place->at, &line, &length);
 
         if (got < 0) {

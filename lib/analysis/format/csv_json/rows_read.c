@@ -39,7 +39,7 @@ void pt_row_clear(struct pt_row *row)
     row->event.truncation = POSIX_TRACE_NOT_TRUNCATED;
 }
 
-bool pt_row_number(struct pt_scan *s, enum pt_row_member member, struct pt_row *to)
+bool pt_row_number(struct pt_text_scan *s, enum pt_row_member member, struct pt_row *to)
 {
     static const struct {
         uint64_t max;
@@ -66,7 +66,7 @@ bool pt_row_number(struct pt_scan *s, enum pt_row_member member, struct pt_row *
     return true;
 }
 
-bool pt_row_no_name(struct pt_scan *s, const char *begin)
+bool pt_row_no_name(struct pt_text_scan *s, const char *begin)
 {
     s->at = begin;
     return pt_scan_fail(s, "a name that is not empty");
@@ -85,7 +85,7 @@ bool pt_row_quick_time(const char *at, const char *end, int64_t *ns)
     return true;
 }
 
-bool pt_row_complete(struct pt_scan *s, unsigned seen)
+bool pt_row_complete(struct pt_text_scan *s, unsigned seen)
 {
     if (!(seen & 1u << PT_ROW_TS))
         return pt_scan_fail(s, "a member \"ts\" before the end");

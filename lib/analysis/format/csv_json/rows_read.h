@@ -77,13 +77,13 @@ const char *pt_row_member_name(enum pt_row_member member);
 /* An event without anything. */
 void pt_row_clear(struct pt_row *row);
 /* A member that is a number of decimal digits: ts, pid, tid and trunc. */
-bool pt_row_number(struct pt_scan *s, enum pt_row_member member, struct pt_row *to);
+bool pt_row_number(struct pt_text_scan *s, enum pt_row_member member, struct pt_row *to);
 /* Reports that the name at begin is empty; false. */
-bool pt_row_no_name(struct pt_scan *s, const char *begin);
+bool pt_row_no_name(struct pt_text_scan *s, const char *begin);
 /* "123" and the stop after it, as the time of a line. */
 bool pt_row_quick_time(const char *at, const char *end, int64_t *ns);
 /* Whether all that is needed was seen (a bit for each member). */
-bool pt_row_complete(struct pt_scan *s, unsigned seen);
+bool pt_row_complete(struct pt_text_scan *s, unsigned seen);
 
 extern const char pt_row_word_expected[], pt_row_name_too_long[], pt_row_thread_too_long[];
 

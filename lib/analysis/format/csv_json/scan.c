@@ -8,7 +8,7 @@
 
 enum { FOUND_BYTES = 20 };
 
-bool pt_scan_fail(struct pt_scan *s, const char *expected)
+bool pt_scan_fail(struct pt_text_scan *s, const char *expected)
 {
     struct pt_scan_error *e = s->error;
     const uint8_t *at = (const uint8_t *)s->at;
@@ -48,7 +48,7 @@ static unsigned hex_value(char digit)
 }
 
 /* The four digits after \u. */
-static bool read_unit(struct pt_scan *s, uint32_t *unit)
+static bool read_unit(struct pt_text_scan *s, uint32_t *unit)
 {
     *unit = 0;
     for (int i = 0; i < 4; i++, s->at++) {
@@ -63,7 +63,7 @@ static bool read_unit(struct pt_scan *s, uint32_t *unit)
 
 /* \uXXXX, the cursor after the u: a character, two units that make one, or a
  * byte in disguise.  to has room for 4 bytes. */
-static bool read_unicode(struct pt_scan *s, char *to, size_t *length)
+static bool read_unicode(struct pt_text_scan *s, char *to, size_t *length)
 {
     const char *begin = s->at - 2;
     uint32_t unit, low;
@@ -94,7 +94,7 @@ static bool read_unicode(struct pt_scan *s, char *to, size_t *length)
 }
 
 /* An escape sequence, the cursor on the backslash. */
-static bool read_escape(struct pt_scan *s, char *to, size_t *length)
+static bool read_escape(struct pt_text_scan *s, char *to, size_t *length)
 {
     static const char from[] = "\"\\/bfnrt", into[] = "\"\\/\b\f\n\r\t";
     const char *known;
@@ -115,7 +115,7 @@ static bool read_escape(struct pt_scan *s, char *to, size_t *length)
 }
 
 /* The next character of a string: 1 to 4 bytes at to. */
-static bool read_character(struct pt_scan *s, char *to, size_t *length)
+static bool read_character(struct pt_text_scan *s, char *to, size_t *length)
 {
     uint8_t c = (uint8_t)*s->at;
 
@@ -132,7 +132,7 @@ static bool read_character(struct pt_scan *s, char *to, size_t *length)
 }
 
 /* How many of the bytes at the cursor mean themselves. */
-static size_t plain_bytes(const struct pt_scan *s, char end)
+static size_t plain_bytes(const struct pt_text_scan *s, char end)
 {
     const char *at = s->at;
 
@@ -143,7 +143,7 @@ static size_t plain_bytes(const struct pt_scan *s, char end)
 
 /* Reads the characters up to end into to; to may be NULL.  *misfit: NULL, or why to is "" and the
  * text was skipped: too long, or with a zero byte. */
-static bool read_text(struct pt_scan *s, char end, char *to, size_t max, const char *too_long,
+static bool read_text(struct pt_text_scan *s, char end, char *to, size_t max, const char *too_long,
                       const char **misfit)
 {
     size_t used = 0, length;
@@ -177,13 +177,13 @@ static bool read_text(struct pt_scan *s, char end, char *to, size_t max, const c
     return true;
 }
 
-static bool refuse(struct pt_scan *s, const char *begin, const char *misfit)
+static bool refuse(struct pt_text_scan *s, const char *begin, const char *misfit)
 {
     s->at = begin;
     return pt_scan_fail(s, misfit);
 }
 
-bool pt_scan_string(struct pt_scan *s, char *to, size_t max, const char *too_long)
+bool pt_scan_string(struct pt_text_scan *s, char *to, size_t max, const char *too_long)
 {
     const char *begin = s->at, *misfit;
 
@@ -193,14 +193,14 @@ bool pt_scan_string(struct pt_scan *s, char *to, size_t max, const char *too_lon
     return !misfit || refuse(s, begin, misfit);
 }
 
-bool pt_scan_bare(struct pt_scan *s, char *to, size_t max, const char *too_long)
+bool pt_scan_bare(struct pt_text_scan *s, char *to, size_t max, const char *too_long)
 {
     const char *begin = s->at, *misfit;
 
     return read_text(s, ',', to, max, too_long, &misfit) && (!misfit || refuse(s, begin, misfit));
 }
 
-bool pt_scan_key(struct pt_scan *s, char *to, size_t max)
+bool pt_scan_key(struct pt_text_scan *s, char *to, size_t max)
 {
     const char *misfit;
 
@@ -212,12 +212,12 @@ bool pt_scan_key(struct pt_scan *s, char *to, size_t max)
 /* ---- numbers ---- */
 
 /* The cursor has to be after a complete value, not inside "12.5" or "12x". */
-static bool at_stop(const struct pt_scan *s)
+static bool at_stop(const struct pt_text_scan *s)
 {
     return s->at == s->end || (*s->at && strchr(s->stops, *s->at));
 }
 
-bool pt_scan_size(struct pt_scan *s, uint64_t max, const char *expected, uint64_t *size)
+bool pt_scan_size(struct pt_text_scan *s, uint64_t max, const char *expected, uint64_t *size)
 {
     const char *begin = s->at;
     uint64_t value = 0;
@@ -236,7 +236,7 @@ bool pt_scan_size(struct pt_scan *s, uint64_t max, const char *expected, uint64_
     return true;
 }
 
-bool pt_scan_hex(struct pt_scan *s, uint64_t *value)
+bool pt_scan_hex(struct pt_text_scan *s, uint64_t *value)
 {
     const char *at = s->at;
     uint64_t v = 0;
@@ -252,7 +252,7 @@ bool pt_scan_hex(struct pt_scan *s, uint64_t *value)
     return true;
 }
 
-bool pt_scan_bytes(struct pt_scan *s, uint8_t *to, size_t room, char end, size_t *used)
+bool pt_scan_bytes(struct pt_text_scan *s, uint8_t *to, size_t room, char end, size_t *used)
 {
     size_t n = 0;
 

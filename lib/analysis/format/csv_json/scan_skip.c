@@ -6,12 +6,12 @@
 
 enum { DEPTH_MAX = 64 };
 
-static bool is_digit(const struct pt_scan *s)
+static bool is_digit(const struct pt_text_scan *s)
 {
     return s->at < s->end && *s->at >= '0' && *s->at <= '9';
 }
 
-static bool skip_digits(struct pt_scan *s)
+static bool skip_digits(struct pt_text_scan *s)
 {
     if (!is_digit(s))
         return pt_scan_fail(s, "a digit");
@@ -20,7 +20,7 @@ static bool skip_digits(struct pt_scan *s)
     return true;
 }
 
-static bool skip_number(struct pt_scan *s)
+static bool skip_number(struct pt_text_scan *s)
 {
     if (pt_scan_is_at(s, '-'))
         s->at++;
@@ -42,7 +42,7 @@ static bool skip_number(struct pt_scan *s)
     return true;
 }
 
-static bool skip_scalar(struct pt_scan *s)
+static bool skip_scalar(struct pt_text_scan *s)
 {
     static const char *const words[] = { "true", "false", "null" };
 
@@ -61,7 +61,7 @@ static bool skip_scalar(struct pt_scan *s)
     return pt_scan_fail(s, "a value");
 }
 
-static bool skip_key(struct pt_scan *s)
+static bool skip_key(struct pt_text_scan *s)
 {
     pt_scan_space(s);
     if (!pt_scan_string(s, NULL, 0, NULL))
@@ -77,7 +77,7 @@ struct nest {
 };
 
 /* The front of a value: all of it, or the bracket and perhaps a key; *complete: all. */
-static bool skip_front(struct pt_scan *s, struct nest *nest, bool *complete)
+static bool skip_front(struct pt_text_scan *s, struct nest *nest, bool *complete)
 {
     bool object;
 
@@ -96,7 +96,7 @@ static bool skip_front(struct pt_scan *s, struct nest *nest, bool *complete)
 }
 
 /* After a value: the levels that end here, up to the next value. */
-static bool skip_back(struct pt_scan *s, struct nest *nest)
+static bool skip_back(struct pt_text_scan *s, struct nest *nest)
 {
     while (nest->depth > 0) {
         bool object = nest->objects & 1;
@@ -112,7 +112,7 @@ static bool skip_back(struct pt_scan *s, struct nest *nest)
     return true;
 }
 
-bool pt_scan_skip_value(struct pt_scan *s)
+bool pt_scan_skip_value(struct pt_text_scan *s)
 {
     struct nest nest = { 0, 0 };
     bool complete;

@@ -19,7 +19,7 @@ struct pt_pending {
     LIST_ENTRY(pt_pending) of_thread;
     struct posixtrace_measurement m;
     struct pt_share share;
-    struct pt_thread *thread; /* while it waits */
+    struct pt_traced_thread *thread; /* while it waits */
     bool waits;
 };
 
@@ -158,7 +158,7 @@ static void sample_pending(struct pt_pending *p, const struct pt_ran *before,
 
 /* Adds a sample to a thread: narrows its earlier samples, the shares of its automata, and its
  * measurements that wait. */
-static void add_sample(struct pt_engine *e, struct pt_thread *t, struct pt_ran now)
+static void add_sample(struct pt_engine *e, struct pt_traced_thread *t, struct pt_ran now)
 {
     struct pt_ran last = t->ran;
     struct pt_pending *p, *next;
@@ -192,7 +192,7 @@ static void add_sample(struct pt_engine *e, struct pt_thread *t, struct pt_ran n
     release(e);
 }
 
-void pt_bounds_event(struct pt_engine *e, struct pt_thread *thread,
+void pt_bounds_event(struct pt_engine *e, struct pt_traced_thread *thread,
                      const struct posixtrace_event *event, bool is_switch)
 {
     uint64_t data[2];
@@ -294,7 +294,7 @@ void pt_bounds_drop(struct pt_automaton *a)
     a->share = NULL;
 }
 
-void pt_bounds_forget(struct pt_engine *e, struct pt_thread *thread)
+void pt_bounds_forget(struct pt_engine *e, struct pt_traced_thread *thread)
 {
     struct pt_pending *p;
 

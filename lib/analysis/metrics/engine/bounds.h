@@ -62,7 +62,7 @@ bool pt_bounds_learn(struct pt_machine *m);
 
 /* Called for a CPU-time sample, and for a context switch, after which no bounds are needed.
  * thread: NULL if the event belongs to none. */
-void pt_bounds_event(struct pt_engine *e, struct pt_thread *thread,
+void pt_bounds_event(struct pt_engine *e, struct pt_traced_thread *thread,
                      const struct posixtrace_event *event, bool is_switch);
 /* The automaton has entered its state; the machine has leaves. */
 void pt_bounds_enter(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a,
@@ -78,7 +78,7 @@ void pt_bounds_deliver(struct pt_engine *e, const struct pt_machine *m,
 /* Ends the wait of all measurements. */
 void pt_bounds_settle(struct pt_engine *e);
 /* Ends the wait of that thread's measurements, and frees its shares. */
-void pt_bounds_forget(struct pt_engine *e, struct pt_thread *thread);
+void pt_bounds_forget(struct pt_engine *e, struct pt_traced_thread *thread);
 void pt_bounds_drop(struct pt_automaton *a);
 void pt_bounds_deinit(struct pt_engine *e);
 

@@ -71,7 +71,7 @@ void pt_engine_settle_object(struct pt_engine *e, struct pt_object *o)
         pt_automaton_settle(e, &e->machines[o->key.machine], &o->automaton);
 }
 
-void pt_engine_settle_thread(struct pt_engine *e, struct pt_machine *m, struct pt_thread *t)
+void pt_engine_settle_thread(struct pt_engine *e, struct pt_machine *m, struct pt_traced_thread *t)
 {
     if (t->items != m->metric->by_item)
         return;
@@ -92,7 +92,7 @@ static bool is_as_new(const struct pt_engine *e, const struct pt_object *o)
 }
 
 static int step_object(struct pt_engine *e, const struct pt_meaning *meaning,
-                       const struct pt_tuple *tuple, struct pt_thread *thread)
+                       const struct pt_tuple *tuple, struct pt_traced_thread *thread)
 {
     bool leads = e->gap ? meaning->own.leads : meaning->own.ways[0].target != PT_NOWHERE;
     struct pt_machine *m = meaning->machine;
@@ -114,7 +114,7 @@ static int step_object(struct pt_engine *e, const struct pt_meaning *meaning,
 /* After a gap the lists by state are out of date: puts all automata in doubt. */
 static void notice_gap(struct pt_engine *e, struct pt_machine *m)
 {
-    for (struct pt_thread *t = e->threads; t; t = t->hh.next)
+    for (struct pt_traced_thread *t = e->threads; t; t = t->hh.next)
         if (!t->items && t->hot[m->index].gap != e->gap)
             pt_uncertainty_notice(e, m, &t->automata[m->index]);
     m->gap = e->gap;
@@ -253,7 +253,7 @@ void pt_engine_end(struct pt_engine *e)
 {
     for (unsigned why = PT_GAP_STOPPED; why <= PT_GAP_UNMARKED; why <<= 1)
         pt_engine_gap_end(e, (enum pt_gap)why, e->now);
-    for (struct pt_thread *t = e->threads; t; t = t->hh.next)
+    for (struct pt_traced_thread *t = e->threads; t; t = t->hh.next)
         for (size_t i = 0; i < e->count; i++)
             pt_engine_settle_thread(e, &e->machines[i], t);
     for (struct pt_object *o = e->objects; o; o = o->hh.next)

@@ -27,7 +27,7 @@
 #include "analysis/metrics/engine/gaps.h"
 #include "analysis/metrics/language/machine.h"
 
-struct pt_thread;
+struct pt_traced_thread;
 struct pt_share;
 struct pt_pending;
 struct pt_uncertainty;
@@ -49,7 +49,7 @@ struct pt_hot {
 struct pt_automaton {
     LIST_ENTRY(pt_automaton) same_state;
     struct pt_hot *hot;
-    struct pt_thread *thread;
+    struct pt_traced_thread *thread;
     int64_t begin, length, segment_begin;
     uint64_t events, segment_events;
     int64_t before;                /* length of the previous measurement, valid with has_before */
@@ -97,7 +97,7 @@ struct pt_thread_key {
 
 /* The members that every event loads come last, from the start of a cache line on: with many
  * threads each event of another thread loads that line. */
-struct pt_thread {
+struct pt_traced_thread {
     uint64_t thread_id;
     uint32_t objects;          /* number of its automata by object */
     bool items;                /* not a thread: it represents a process, for metrics by item */
@@ -144,7 +144,7 @@ struct pt_machine {
 
 struct pt_tuple {
     const struct posixtrace_event *event;
-    struct pt_thread *thread; /* or NULL */
+    struct pt_traced_thread *thread; /* or NULL */
     int64_t ns;
 };
 
@@ -153,17 +153,17 @@ enum { PT_RECENT = 1024 };
 struct pt_engine {
     struct pt_machine *machines;
     size_t count;
-    struct pt_thread *threads;
-    struct pt_thread *last;              /* thread of the previous event; NULL: search */
-    struct pt_thread *recent[PT_RECENT]; /* cache by a part of the key */
+    struct pt_traced_thread *threads;
+    struct pt_traced_thread *last;              /* thread of the previous event; NULL: search */
+    struct pt_traced_thread *recent[PT_RECENT]; /* cache by a part of the key */
     struct pt_object *objects, *spare;
     unsigned long long factor; /* of the hash, random: a log can choose the keys */
     struct pt_automaton **scratch;
     size_t scratch_room;
-    uint64_t events;                      /* number of all events */
-    uint64_t stored;                      /* number of events of threads, with the current one */
-    const struct pt_thread *current;      /* thread of the current event */
-    const struct posixtrace_event *event; /* the current event of a thread */
+    uint64_t events;                        /* number of all events */
+    uint64_t stored;                        /* number of events of threads, with the current one */
+    const struct pt_traced_thread *current; /* thread of the current event */
+    const struct posixtrace_event *event;   /* the current event of a thread */
     int64_t now;
     uint64_t gap; /* the latest gap's number, 0: none */
     struct pt_gaps gaps;
@@ -189,10 +189,10 @@ void pt_engine_deinit(struct pt_engine *e);
 
 /* Finds or makes the thread of an event; NULL if it belongs to none.  0 or ENOMEM. */
 int pt_engine_thread(struct pt_engine *e, const struct posixtrace_event *event,
-                     struct pt_thread **thread);
+                     struct pt_traced_thread **thread);
 /* Finds or makes the entry that represents the event's process, for metrics by item; NULL: no
  * memory. */
-struct pt_thread *pt_engine_items(struct pt_engine *e, const struct posixtrace_event *event);
+struct pt_traced_thread *pt_engine_items(struct pt_engine *e, const struct posixtrace_event *event);
 /* The effect of an event type on automata of its own thread, or of all others. */
 struct pt_label {
     const struct pt_way *ways;      /* by state */
@@ -240,7 +240,7 @@ static inline int pt_engine_hear(struct pt_engine *e, const struct pt_meaning *m
 }
 
 /* Ends the measurements of a thread.  The next thread with its number is another one. */
-void pt_engine_thread_ends(struct pt_engine *e, struct pt_thread *thread);
+void pt_engine_thread_ends(struct pt_engine *e, struct pt_traced_thread *thread);
 /* A gap for this reason starts or ends at ns. */
 void pt_engine_gap_begin(struct pt_engine *e, enum pt_gap why, int64_t ns);
 void pt_engine_gap_end(struct pt_engine *e, enum pt_gap why, int64_t ns);
@@ -252,13 +252,13 @@ void pt_engine_gap_goes_on(struct pt_engine *e);
 void pt_engine_end(struct pt_engine *e);
 
 /* engine.c and threads.c */
-void pt_automaton_init(struct pt_automaton *a, struct pt_hot *hot, struct pt_thread *thread);
+void pt_automaton_init(struct pt_automaton *a, struct pt_hot *hot, struct pt_traced_thread *thread);
 void pt_automaton_settle(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a);
 void pt_engine_settle_object(struct pt_engine *e, struct pt_object *o);
 /* For a metric by object: reports the objects of the thread that had no event. */
-void pt_engine_settle_thread(struct pt_engine *e, struct pt_machine *m, struct pt_thread *t);
+void pt_engine_settle_thread(struct pt_engine *e, struct pt_machine *m, struct pt_traced_thread *t);
 struct pt_object *pt_engine_object(struct pt_engine *e, const struct pt_machine *m,
-                                   struct pt_thread *thread, uint64_t object, bool make);
+                                   struct pt_traced_thread *thread, uint64_t object, bool make);
 void pt_engine_drop_object(struct pt_engine *e, struct pt_object *object);
 
 #endif

@@ -18,7 +18,7 @@
 void pt_step_report(struct pt_engine *e, const struct pt_machine *m, const struct pt_automaton *a,
                     struct posixtrace_measurement *measurement)
 {
-    const struct pt_thread *t = a->thread;
+    const struct pt_traced_thread *t = a->thread;
 
     if (!e->measured || e->stopped || (a->unwanted && !measurement->unknown))
         return;
@@ -68,7 +68,7 @@ static void finish(struct pt_engine *e, struct pt_machine *m, struct pt_automato
 
 /* The number of events before the current one, which is stored after its time. */
 static inline uint64_t events_seen(const struct pt_engine *e, const struct pt_machine *m,
-                                   const struct pt_thread *thread)
+                                   const struct pt_traced_thread *thread)
 {
     return m->metric->count_all ? e->stored - 1 : thread->events - (e->current == thread);
 }

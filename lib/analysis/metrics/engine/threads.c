@@ -33,7 +33,7 @@ static unsigned pt_hash_words(const void *key, size_t length, unsigned long long
 
 enum { THREADS_MANY = 65536 };
 
-void pt_automaton_init(struct pt_automaton *a, struct pt_hot *hot, struct pt_thread *thread)
+void pt_automaton_init(struct pt_automaton *a, struct pt_hot *hot, struct pt_traced_thread *thread)
 {
     memset(a, 0, sizeof *a);
     memset(hot, 0, sizeof *hot);
@@ -42,14 +42,14 @@ void pt_automaton_init(struct pt_automaton *a, struct pt_hot *hot, struct pt_thr
     a->sure_from = INT64_MIN;
 }
 
-static struct pt_thread **recent_of(struct pt_engine *e, const struct pt_thread_key *key)
+static struct pt_traced_thread **recent_of(struct pt_engine *e, const struct pt_thread_key *key)
 {
     return &e->recent[(key->tid ^ key->pid ^ key->thread_id >> 12) % PT_RECENT];
 }
 
-static void forget(struct pt_engine *e, struct pt_thread *t)
+static void forget(struct pt_engine *e, struct pt_traced_thread *t)
 {
-    struct pt_thread **recent = recent_of(e, &t->key);
+    struct pt_traced_thread **recent = recent_of(e, &t->key);
 
     if (*recent == t)
         *recent = NULL;
@@ -67,7 +67,7 @@ static void forget(struct pt_engine *e, struct pt_thread *t)
 
 /* An automaton in its first state is as a new one, unless events of other threads lead out of
  * that: those it would miss. */
-static bool is_idle(const struct pt_engine *e, const struct pt_thread *t)
+static bool is_idle(const struct pt_engine *e, const struct pt_traced_thread *t)
 {
     for (size_t i = 0; i < e->count; i++) {
         if (e->machines[i].woken_by_others || t->hot[i].state != 0 || t->hot[i].measuring ||
@@ -79,7 +79,7 @@ static bool is_idle(const struct pt_engine *e, const struct pt_thread *t)
 
 static void forget_idle(struct pt_engine *e)
 {
-    struct pt_thread *t, *next;
+    struct pt_traced_thread *t, *next;
 
     HASH_ITER(hh, e->threads, t, next)
     {
@@ -91,7 +91,7 @@ static void forget_idle(struct pt_engine *e)
     }
 }
 
-void pt_engine_thread_ends(struct pt_engine *e, struct pt_thread *thread)
+void pt_engine_thread_ends(struct pt_engine *e, struct pt_traced_thread *thread)
 {
     struct pt_object *o, *next;
 
@@ -106,11 +106,11 @@ void pt_engine_thread_ends(struct pt_engine *e, struct pt_thread *thread)
     forget(e, thread);
 }
 
-static struct pt_thread *empty_thread(const struct pt_engine *e)
+static struct pt_traced_thread *empty_thread(const struct pt_engine *e)
 {
-    size_t size = sizeof(struct pt_thread) +
+    size_t size = sizeof(struct pt_traced_thread) +
                   e->count * (sizeof(struct pt_hot) + sizeof(struct pt_automaton));
-    struct pt_thread *t;
+    struct pt_traced_thread *t;
 
     size = (size + PT_CACHE_LINE - 1) / PT_CACHE_LINE * PT_CACHE_LINE;
     t = aligned_alloc(PT_CACHE_LINE, size);
@@ -121,11 +121,11 @@ static struct pt_thread *empty_thread(const struct pt_engine *e)
     return t;
 }
 
-static struct pt_thread *make_thread(struct pt_engine *e, const struct pt_thread_key *key,
-                                     uint64_t thread_id, bool items)
+static struct pt_traced_thread *make_thread(struct pt_engine *e, const struct pt_thread_key *key,
+                                            uint64_t thread_id, bool items)
 {
     unsigned known = HASH_COUNT(e->threads);
-    struct pt_thread *t;
+    struct pt_traced_thread *t;
 
     if (known >= THREADS_MANY && (known & (known - 1)) == 0)
         forget_idle(e);
@@ -153,11 +153,11 @@ static struct pt_thread *make_thread(struct pt_engine *e, const struct pt_thread
 }
 
 int pt_engine_thread(struct pt_engine *e, const struct posixtrace_event *event,
-                     struct pt_thread **thread)
+                     struct pt_traced_thread **thread)
 {
     struct pt_thread_key key = { (uint32_t)event->pid, (uint32_t)event->tid,
                                  event->tid ? 0 : event->thread_id };
-    struct pt_thread **recent = recent_of(e, &key), *t = *recent;
+    struct pt_traced_thread **recent = recent_of(e, &key), *t = *recent;
 
     *thread = e->last = t;
     if (t && memcmp(&t->key, &key, sizeof key) == 0)
@@ -172,11 +172,11 @@ int pt_engine_thread(struct pt_engine *e, const struct posixtrace_event *event,
     return t ? 0 : ENOMEM;
 }
 
-struct pt_thread *pt_engine_items(struct pt_engine *e, const struct posixtrace_event *event)
+struct pt_traced_thread *pt_engine_items(struct pt_engine *e, const struct posixtrace_event *event)
 {
     /* No thread has this key: the kernel's number is 0 where there is a thread_id only. */
     struct pt_thread_key key = { (uint32_t)event->pid, UINT32_MAX, UINT64_MAX };
-    struct pt_thread *t;
+    struct pt_traced_thread *t;
 
     HASH_FIND(hh, e->threads, &key, sizeof key, t);
     return t ? t : make_thread(e, &key, 0, true);
@@ -190,7 +190,7 @@ static void keep(struct pt_engine *e, struct pt_object *object)
 }
 
 struct pt_object *pt_engine_object(struct pt_engine *e, const struct pt_machine *m,
-                                   struct pt_thread *thread, uint64_t object, bool make)
+                                   struct pt_traced_thread *thread, uint64_t object, bool make)
 {
     struct pt_object_key key = { thread->key.pid, thread->key.tid, thread->key.thread_id, object,
                                  m->index };
@@ -228,7 +228,7 @@ void pt_engine_drop_object(struct pt_engine *e, struct pt_object *object)
 void pt_engine_deinit(struct pt_engine *e)
 {
     struct pt_object *o, *next_object;
-    struct pt_thread *t, *next;
+    struct pt_traced_thread *t, *next;
 
     pt_bounds_deinit(e);
     HASH_ITER(hh, e->objects, o, next_object)

@@ -419,7 +419,8 @@ int64_t pt_uncertainty_hidden(const struct pt_engine *e, const struct pt_machine
     return m->loose ? PT_NS_MAX : span(earliest(e, m, NULL, e->gap_first), e->gap_to);
 }
 
-void pt_uncertainty_unseen(struct pt_engine *e, struct pt_machine *m, struct pt_thread *thread)
+void pt_uncertainty_unseen(struct pt_engine *e, struct pt_machine *m,
+                           struct pt_traced_thread *thread)
 {
     struct pt_object none = { .automaton.thread = thread };
 

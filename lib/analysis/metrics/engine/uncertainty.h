@@ -90,7 +90,8 @@ bool pt_uncertainty_step(struct pt_engine *e, struct pt_machine *m, struct pt_au
 /* Ends the doubt without a further event: reports what may have ended. */
 void pt_uncertainty_end(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a);
 /* For a metric by object: reports the thread's objects that had no event. */
-void pt_uncertainty_unseen(struct pt_engine *e, struct pt_machine *m, struct pt_thread *thread);
+void pt_uncertainty_unseen(struct pt_engine *e, struct pt_machine *m,
+                           struct pt_traced_thread *thread);
 /* For a metric that reports changes: reports the change from a previous measurement in doubt to the
  * one that ends at end. */
 void pt_uncertainty_of_change(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a,

@@ -114,7 +114,7 @@ static void note_gap(struct pt_engine *e, const struct posixtrace_event *event)
  * next one with its number.  Events about a thread by others (context switches, CPU times) may have
  * the pthread_t of either. */
 static int tell_apart(struct pt_engine *e, const struct event_type *t,
-                      const struct posixtrace_event *event, struct pt_thread **thread)
+                      const struct posixtrace_event *event, struct pt_traced_thread **thread)
 {
     if (t->is_switch || t->is_cpu_time || event->thread_id == 0)
         return 0;
