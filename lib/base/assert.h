@@ -8,8 +8,9 @@
  *   pt_assert        2   an invariant that a comparison or two check
  *   pt_assert_valid  3   one that is expensive to check
  *
- * A condition has no side effects.  A failure writes the place and the condition to standard
- * error and ends the process; async-signal-safe.
+ * A condition has no side effects, and reads private memory: another process may write anything
+ * into a segment or page, so what stands there is checked at run time, in every build.  A failure
+ * writes the place and the condition to standard error and ends the process; async-signal-safe.
  */
 #ifndef PT_BASE_ASSERT_H
 #define PT_BASE_ASSERT_H
@@ -31,6 +32,9 @@ _Noreturn void pt_assert_failed(const char *text);
 #else
 #define pt_assert_at(level, condition) ((void)0)
 #endif
+
+/* A function that only assertions call. */
+#define PT_VALIDATOR static __attribute__((unused))
 
 #define pt_assert_call(condition)  pt_assert_at(1, condition)
 #define pt_assert(condition)       pt_assert_at(2, condition)

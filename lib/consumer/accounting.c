@@ -29,6 +29,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/hash.h"
 #include "consumer/balance.h"
@@ -39,6 +40,7 @@ static struct pt_tally *find(struct pt_live *l, uint64_t wid)
 {
     uint32_t mask = l->tally_room - 1, i = pt_hash(wid, l->tally_factor) & mask;
 
+    pt_assert(l->tally_room > l->tally_count && (l->tally_room & mask) == 0);
     while (l->tally[i].used && l->tally[i].author.wid != wid)
         i = (i + 1) & mask;
     return &l->tally[i];
@@ -63,6 +65,8 @@ static void forget(struct pt_live *l, const struct pt_tally *t)
 {
     struct pt_folded *f = &l->folded;
 
+    pt_assert_call(is_complete(l, t));
+    pt_assert(!l->passive);
     f->given += pt_tally_given(t);
     f->cleared += t->cleared;
     f->excluded += t->excluded;
@@ -91,6 +95,7 @@ static bool rehash(struct pt_live *l)
     fresh = calloc(new_room, sizeof *fresh);
     if (!fresh)
         return false;
+    pt_assert(keep * 4 <= new_room && (new_room & (new_room - 1)) == 0);
     l->tally = fresh;
     l->tally_factor = pt_hash_factor();
     l->tally_room = new_room;
@@ -106,9 +111,33 @@ static bool rehash(struct pt_live *l)
         l->tally_count++;
     }
     free(old);
+    pt_assert(l->tally_count == keep);
     return true;
 }
 
+#if PT_ASSERTIONS > 0
+bool pt_accounting_balances(struct pt_live *l)
+{
+    const struct pt_folded *f = &l->folded;
+    bool own = !l->passive && !l->seg->copy; /* else numbers come from the segment */
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < l->tally_room; i++) {
+        const struct pt_tally *t = &l->tally[i];
+
+        if (!t->used)
+            continue;
+        count++;
+        if (find(l, t->author.wid) != t)
+            return false;
+        if (own &&
+            (t->excluded + t->refused + t->dropped > t->seen || t->cleared > pt_tally_given(t)))
+            return false;
+    }
+    return count == l->tally_count && count <= l->tally_room && l->ended_count <= l->ended_room &&
+           (!own || f->cleared <= f->given);
+}
+#endif
 struct pt_tally *pt_live_tally(struct pt_live *l, const struct pt_author *author)
 {
     struct pt_tally *t;
@@ -122,6 +151,7 @@ struct pt_tally *pt_live_tally(struct pt_live *l, const struct pt_author *author
         return NULL;
     t = find(l, author->wid);
     memset(t, 0, sizeof *t);
+    pt_assert(!t->used);
     t->used = true;
     t->based = l->passive && author->wid >= l->from_wid;
     t->author = *author;
@@ -188,6 +218,7 @@ static void take_slot(struct pt_live *l, const struct pt_slot_view *v, uint32_t 
 {
     struct pt_tally *t;
 
+    pt_assert_call(source == PT_TALLY_SLOT || source == PT_TALLY_FINAL);
     if (!v->own || v->author.level == PT_LEVEL_CONTROL)
         return;
     t = pt_live_tally(l, &v->author);
@@ -208,6 +239,7 @@ static void look_on(struct pt_live *l)
 {
     uint32_t n = pt_slot_count(l->seg);
 
+    pt_assert_call(l->passive);
     l->look++;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t state = pt_load_acquire(&pt_seg_slot(l->seg, i)->state);
@@ -225,6 +257,7 @@ static void look_on(struct pt_live *l)
 
 void pt_live_base(struct pt_tally *t, uint64_t no)
 {
+    pt_assert_call(t->used);
     t->base_no = t->resume_no = t->next_no = t->seen = no;
     t->excluded = 0;
     t->based = true;
@@ -276,6 +309,7 @@ static void release(struct pt_live *l, uint32_t index)
     struct pt_slot_view v;
     const struct pt_tally *t;
 
+    pt_assert_call(!l->passive && !l->seg->copy);
     pt_slot_look(l->seg, index, &v);
     t = l->tally_room ? find(l, v.wid) : NULL;
     /* Not own: a new writer claimed the slot and was killed before it stored its number.
@@ -299,11 +333,13 @@ static void note_ended(struct pt_live *l, uint32_t index)
         l->ended = p;
         l->ended_room = l->ended_room * 2 + 64;
     }
+    pt_assert(l->ended_count < l->ended_room);
     l->ended[l->ended_count++] = index;
 }
 
 void pt_live_release_ended(struct pt_live *l)
 {
+    pt_assert_call(!l->passive);
     for (uint32_t i = 0; i < l->ended_count; i++)
         release(l, l->ended[i]);
     l->ended_count = 0;
@@ -383,6 +419,7 @@ static void take_counts(struct pt_live *l, bool claims)
         count_never_seen(l, t);
     }
     count_unseen(l);
+    pt_assert_valid(pt_accounting_balances(l));
 }
 
 void pt_live_take_counts(struct pt_live *l)

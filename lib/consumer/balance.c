@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/assert.h"
 #include "base/hash.h"
 #include "consumer/balance.h"
 #include "shm/pool.h"
@@ -17,6 +18,7 @@ static uint32_t *place_of(const struct pt_balance *b, uint64_t wid)
 {
     uint32_t mask = b->index_room - 1, i = pt_hash(wid, b->factor) & mask;
 
+    pt_assert((b->index_room & mask) == 0 && b->count < b->index_room);
     while (b->index[i] && b->entries[b->index[i] - 1].t.author.wid != wid)
         i = (i + 1) & mask;
     return &b->index[i];
@@ -67,6 +69,7 @@ static struct pt_balance_entry *entry(struct pt_balance *b, const struct pt_auth
     e->source = PT_BALANCE_SUM;
     e->first_no = UINT64_MAX;
     *place_of(b, author->wid) = b->count;
+    pt_assert(b->count <= b->room && find(b, author->wid) == e);
     return e;
 }
 
@@ -121,6 +124,7 @@ static uint32_t copy_chunk(const struct pt_live *l, struct pt_balance *b, uint32
     end = pt_chunk_position(l->seg, pt_load_acquire(&c->commit));
     if (p->off >= end)
         return 0;
+    pt_assert(end <= PT_CHUNK_MAX);
     pt_copy_unchecked(b->copy + p->off, (const uint8_t *)c + p->off, end - p->off);
     pt_fence_acquire();
     return pt_word_is(pt_load_relaxed(&info->word), gen) ? end : 0;
@@ -195,6 +199,7 @@ static int look_at_chunks(const struct pt_live *l, struct pt_balance *b, bool di
     uint32_t n = pt_seg_chunk_count(l->seg);
     int r = pt_seg_reachable(l->seg, n) < n ? -ENOMEM : 0;
 
+    pt_assert_call(discover || b->past_wid);
     b->discover = discover;
     for (uint32_t i = 0; r == 0 && i < n; i++)
         r = look_at_chunk(l, b, i);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/assert.h"
 #include "consumer/checkpoint.h"
 #include "shm/slot.h"
 
@@ -19,6 +20,7 @@ static void store_slot(struct pt_live *l, const struct pt_tally *t, unsigned whi
     s = pt_seg_slot(l->seg, t->slot);
     if (pt_load_acquire(&s->wid) != t->author.wid)
         return;
+    pt_assert(pt_tally_given(t) >= t->cleared);
     b = &s->books[which];
     pt_store_relaxed(&b->wid, t->author.wid);
     pt_store_relaxed(&b->next, t->next_no);
@@ -53,6 +55,8 @@ void pt_books_leave(struct pt_live *l, const struct pt_log_books *log)
         .log_error = log->error,
     };
 
+    pt_assert_call(!l->passive && !l->seg->copy);
+    pt_assert_valid(pt_accounting_balances(l));
     for (uint32_t i = 0; i < l->tally_room; i++) {
         const struct pt_tally *t = &l->tally[i];
 
@@ -79,6 +83,7 @@ void pt_books_take(const struct pt_seg *seg, uint32_t index, struct pt_tally *t)
 {
     const struct pt_slot_books *b = books_of(seg, index, t->author.wid);
 
+    pt_assert_call(seg->copy && t->source == PT_TALLY_UNSEEN);
     if (!b)
         return;
     t->next_no = t->resume_no = b->next;
@@ -153,6 +158,7 @@ int pt_books_tail(struct pt_live *l, struct pt_log_tail *tail)
         .overwritten = sum.log_overwritten,
         .error = sum.log_error,
     };
+    pt_assert_call(l->seg->copy);
     subtract_slots(l->seg, &sum);
     for (uint32_t i = 0; i < l->tally_room; i++) {
         const struct pt_tally *t = &l->tally[i];
@@ -172,6 +178,7 @@ int pt_books_tail(struct pt_live *l, struct pt_log_tail *tail)
         sum.excluded += t->excluded;
         sum.refused += t->refused;
     }
+    pt_assert(tail->author_count <= l->tally_count);
     report_sums(l, &sum, &tail->status);
     return 0;
 }

@@ -22,6 +22,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/assert.h"
 #include "base/grow.h"
 #include "consumer/checkpoint.h"
 #include "consumer/collect.h"
@@ -178,6 +179,14 @@ static int put_overflow(struct pt_collect *r)
     return e ? e : put_mark(r, POSIX_TRACE_RESUME, until);
 }
 
+/* Are START and STOP in the order of time? */
+PT_VALIDATOR bool windows_are_sorted(const struct pt_collect *r)
+{
+    for (size_t i = 1; i < r->window_count; i++)
+        if (r->windows[i - 1].ts > r->windows[i].ts)
+            return false;
+    return true;
+}
 /* Gives a run to the sink.  If LOOP has recycled its chunk meanwhile, its events count as
  * overwritten. */
 static int emit(struct pt_collect *r, struct pt_run *run)
@@ -186,6 +195,8 @@ static int emit(struct pt_collect *r, struct pt_run *run)
     struct pt_log_packet *p = &run->packet;
     struct pt_tally *t;
 
+    pt_assert(run->packet.bytes > 0 && run->packet.events > 0);
+    pt_assert(run->packet.first_ts <= run->packet.last_ts);
     if (run->counted) {
         p->types = r->counts + run->counts;
         p->type_count = run->count_count;
@@ -224,6 +235,7 @@ static int emit_runs(struct pt_collect *r, uint64_t ts)
     size_t waiting = r->run_count - r->emitted;
     int e = 0;
 
+    pt_assert_call(r->emitted <= r->run_count);
     if (waiting > 1)
         qsort(r->runs + r->emitted, waiting, sizeof *r->runs, by_first);
     while (e == 0 && r->emitted < r->run_count && r->runs[r->emitted].packet.first_ts <= ts)
@@ -273,6 +285,7 @@ static int write_chunks(struct pt_collect *r)
 {
     int e = order_chunks(r), rest;
 
+    pt_assert_valid(windows_are_sorted(r));
     for (size_t i = 0; e == 0 && i < r->next_count; i++) {
         e = emit_runs(r, r->next[i].ts);
         if (e == 0)
@@ -280,6 +293,7 @@ static int write_chunks(struct pt_collect *r)
     }
     /* The runs are accounted for, so they are written even after an error. */
     rest = emit_runs(r, UINT64_MAX);
+    pt_assert(rest < 0 || r->run_count == 0);
     return e ? e : rest;
 }
 
@@ -331,6 +345,7 @@ int pt_collect_write(struct pt_collect *r)
         l->missed_known = 0; /* if a gap was open, the next round is in it, too */
         return e;
     }
+    pt_assert(r->run_count == 0 && r->touched_count <= r->next_count);
     if (r->window_count)
         pt_live_set_window(l, r->windows[r->window_count - 1].open,
                            r->windows[r->window_count - 1].ts);
@@ -345,6 +360,7 @@ void pt_collect_commit(struct pt_collect *r, const struct pt_log_books *log)
 
     /* Checkpoint before positions: after SIGKILL between the two, recovery reads records again
      * that the checkpoint has, and recognises them by number. */
+    pt_assert_call(!r->unfinished || r->more);
     pt_books_leave(l, log);
     if (r->started_ts > pt_load_relaxed(&l->seg->h->start_told))
         pt_store_release(&l->seg->h->start_told, r->started_ts);
@@ -354,6 +370,7 @@ void pt_collect_commit(struct pt_collect *r, const struct pt_log_books *log)
 
         if (!c)
             continue;
+        pt_assert(c->index == r->touched[i] && c->off <= c->limit);
         pt_store_release(&pt_seg_chunk(l->seg, c->index)->consumed,
                          pt_consumed_make(c->gen, c->off));
         r->given_back += pt_cursor_retire(l, c);
@@ -395,6 +412,7 @@ int pt_collect_totals(struct pt_live *l, bool all, struct pt_name_turn *names,
         t->changed = false;
     }
     status->recorded_unknown_author = l->gone.recorded > named ? l->gone.recorded - named : 0;
+    pt_assert(*count <= l->tally_count);
     *totals = a;
     return 0;
 }

@@ -27,6 +27,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/assert.h"
 #include "base/grow.h"
 #include "consumer/collect.h"
 #include "log/scan.h"
@@ -52,6 +53,7 @@ static bool window_open_at(const struct pt_collect *r, uint64_t ts)
 {
     size_t n = windows_until(r, ts);
 
+    pt_assert(n <= r->window_count && (n == 0 || r->windows[n - 1].ts <= ts));
     return n ? r->windows[n - 1].open : r->live->window_open;
 }
 
@@ -113,6 +115,8 @@ static void close_run(struct pt_collect *r, const struct pt_cursor *c, struct ru
     run->p.bytes = run->end - run->p.chunk_off;
     run->p.records = (const uint8_t *)pt_seg_chunk(r->live->seg, c->index) + run->p.chunk_off;
     kept.packet = run->p;
+    pt_assert(r->run_count < r->run_room && run->end > run->p.chunk_off);
+    pt_assert(run->end <= c->off + c->size && run->end <= r->live->seg->g.chunk_size);
     r->runs[r->run_count++] = kept;
 }
 
@@ -170,6 +174,7 @@ static int take_record(struct pt_collect *r, struct pt_cursor *c, struct run *ru
         add_to_run(r, c, run);
     else
         close_run(r, c, run);
+    pt_assert(c->record.ts < l->watermark && c->off + c->size <= c->limit);
     c->off += c->size;
     c->no++;
     return 0;
@@ -218,6 +223,7 @@ static void take_plain(struct pt_collect *r, struct pt_cursor *c, struct run *ru
         return;
     }
     t = pt_live_tally(l, &c->author); /* exists since the previous record */
+    pt_assert(t && t->used && s.at.p <= at + c->limit);
     pt_live_account_many(t, c->no, s.events);
     run->p.events += (uint32_t)s.events;
     run->p.last_ts = s.last_ts;
@@ -231,6 +237,7 @@ int pt_collect_chunk(struct pt_collect *r, struct pt_cursor *c)
     struct run run = { .open = false };
     int e = pt_grow(&r->touched, &r->touched_room, r->touched_count, sizeof *r->touched);
 
+    pt_assert_call(!c->queued && l->known[c->index] == c);
     if (e < 0)
         return e;
     r->touched[r->touched_count++] = c->index;

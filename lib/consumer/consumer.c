@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/assert.h"
 #include "consumer/consumer.h"
 #include "shm/mark_filter.h"
 
@@ -61,6 +62,7 @@ int pt_live_look_on(struct pt_live *l, struct pt_seg *seg)
 
     if (r < 0)
         return r;
+    pt_assert(l->seg == seg && !seg->copy);
     l->passive = l->watch.passive = true;
     l->from_wid = pt_load_seqcst(&h->next_wid);
     l->from_gen = pt_load_seqcst(&h->next_gen);
@@ -130,6 +132,7 @@ enum pt_fate pt_live_fate(const struct pt_live *l, const struct pt_cursor *c, bo
 static int make_event(struct pt_live *l, struct pt_event *e, uint32_t id, uint64_t ts,
                       const void *data, uint32_t len)
 {
+    pt_assert_call(id < PT_ID_MAX && (data || len == 0));
     *e = (struct pt_event){
         .ts = ts, .id = (uint16_t)id, .data = data, .len = len, .author = reader_author(l)
     };
@@ -244,6 +247,7 @@ static void step(struct pt_live *l, struct pt_cursor *c)
 {
     enum pt_cursor_step next;
 
+    pt_assert_call(pt_merge_top(&l->merge) == &c->node && c->queued);
     pt_cursor_consume(l, c);
     next = pt_cursor_decode(l, c);
     if (next == PT_CURSOR_EVENT) {
@@ -258,6 +262,7 @@ static void step(struct pt_live *l, struct pt_cursor *c)
 
 static void drop_top(struct pt_live *l, struct pt_cursor *c)
 {
+    pt_assert_call(pt_merge_top(&l->merge) == &c->node && c->queued);
     l->window_lost |= c->author.wid == 0;
     c->queued = false;
     pt_merge_pop(&l->merge);
@@ -277,6 +282,7 @@ static void note_window(struct pt_live *l, const struct pt_cursor *c)
 /* Copies the top record, then checks that the chunk was not recycled.  False: it was. */
 static bool copy_out(struct pt_live *l, struct pt_cursor *c, struct pt_event *e)
 {
+    pt_assert(c->record.len <= PT_MAX_DATA);
     pt_copy_unchecked(l->buffer, c->record.data, c->record.len);
     if (!pt_cursor_valid(l, c))
         return false;
@@ -314,6 +320,7 @@ static int take_top(struct pt_live *l, struct pt_cursor *c, struct pt_event *e)
     enum pt_fate fate;
     int r;
 
+    pt_assert_call(pt_merge_top(&l->merge) == &c->node && c->record.ts < l->watermark);
     pt_live_open_window(l, c->record.ts);
     fate = pt_live_fate(l, c, l->window_open);
     /* Its chunk was recycled, so it already counts as overwritten, in any window. */

@@ -29,6 +29,7 @@
 #ifndef PT_CONSUMER_CONSUMER_H
 #define PT_CONSUMER_CONSUMER_H
 
+#include "base/assert.h"
 #include "log/merge.h"
 #include "log/writer/writer.h"
 #include "shm/watermark.h"
@@ -261,6 +262,10 @@ void pt_live_restart_cleared(struct pt_live *l);
 
 /* accounting.c */
 
+#if PT_ASSERTIONS > 0
+/* Is each tally found by its wid, and are no more events passed over than were seen? */
+bool pt_accounting_balances(struct pt_live *l);
+#endif
 /* Passive: takes the writers' present counts as base, so that only events that are still in
  * chunks, and later ones, count. */
 int pt_live_begin_tallies(struct pt_live *l);

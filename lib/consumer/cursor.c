@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/assert.h"
 #include "consumer/consumer.h"
 #include "shm/attention.h"
 #include "shm/mark_filter.h"
@@ -30,6 +31,8 @@ enum pt_cursor_step pt_cursor_decode(struct pt_live *l, struct pt_cursor *c)
     uint64_t no = c->no;
     int r;
 
+    pt_assert_call(c->index < l->known_room);
+    pt_assert(c->off >= sizeof(struct pt_chunk) && c->limit <= l->seg->g.chunk_size);
     c->start = c->off;
     c->start_base = c->base;
     while ((r = pt_decode_next(&d, &c->record)) == 1 && c->record.kind == PT_RECORD_AUTHOR) {
@@ -52,11 +55,14 @@ enum pt_cursor_step pt_cursor_decode(struct pt_live *l, struct pt_cursor *c)
     c->size = (uint32_t)(d.p - (at + c->off));
     c->node.ts = c->record.ts;
     c->node.tie = (uint64_t)author.wid << 32 | (uint32_t)c->gen;
+    pt_assert(c->off <= c->start && c->off + c->size <= c->limit);
+    pt_assert(c->record.data >= at + c->start && c->record.data + c->record.len <= d.p);
     return PT_CURSOR_EVENT;
 }
 
 void pt_cursor_consume(struct pt_live *l, struct pt_cursor *c)
 {
+    pt_assert(c->size > 0 && c->off + c->size <= c->limit);
     c->off += c->size;
     c->no++;
     if (!l->passive)
@@ -66,6 +72,7 @@ void pt_cursor_consume(struct pt_live *l, struct pt_cursor *c)
 
 void pt_cursor_drop(struct pt_live *l, struct pt_cursor *c)
 {
+    pt_assert_call(!c->queued && c->index < l->known_room);
     if (l->known[c->index] == c)
         l->known[c->index] = NULL;
     free(c);
@@ -76,6 +83,7 @@ void pt_cursor_unqueue_all(struct pt_live *l)
     for (size_t i = 0; i < l->merge.count; i++) {
         struct pt_cursor *c = (struct pt_cursor *)(void *)l->merge.heap[i].node;
 
+        pt_assert(c->queued && c->index < l->known_room);
         c->queued = false;
         if (l->known[c->index] != c)
             free(c);
@@ -88,6 +96,7 @@ bool pt_cursor_retire(struct pt_live *l, struct pt_cursor *c)
     uint64_t w = pt_load_acquire(&pt_seg_info(l->seg, c->index)->word);
     struct pt_chunk *chunk = pt_seg_chunk(l->seg, c->index);
 
+    pt_assert_call(!c->queued);
     if (!pt_word_is(w, c->gen)) {
         pt_cursor_drop(l, c);
         return true;
@@ -126,6 +135,7 @@ static struct pt_cursor *open_cursor(struct pt_live *l, uint32_t index, uint64_t
     uint64_t gen = pt_load_acquire(&chunk->gen), consumed;
     struct pt_cursor *c;
 
+    pt_assert_call(!l->known[index]);
     if (!pt_word_is(word, gen))
         return NULL;
     c = calloc(1, sizeof *c);
@@ -148,6 +158,7 @@ static struct pt_cursor *open_cursor(struct pt_live *l, uint32_t index, uint64_t
     consumed = pt_load_relaxed(&chunk->consumed);
     if (!l->passive && pt_consumed_is(consumed, c->gen) && pt_consumed_at(consumed) > c->off)
         skip_consumed(l, c, pt_consumed_at(consumed));
+    pt_assert(c->off <= l->seg->g.chunk_size && c->limit >= sizeof *chunk);
     l->known[index] = c;
     return c;
 }
@@ -183,6 +194,7 @@ static int look_at_chunk(struct pt_live *l, uint32_t index)
     struct pt_cursor *c = l->known[index];
     bool oom = false;
 
+    pt_assert(!c || c->index == index);
     if (c && !pt_word_is(w, c->gen)) {
         /* LOOP has recycled the chunk.  A queued cursor stays in the merge until it reaches the
          * top; the new contents get a cursor of their own, since they may be older. */
@@ -232,6 +244,24 @@ static void look_at_missed(struct pt_live *l)
     pt_live_take_marks(l, out);
 }
 
+/* Does each entry of the merge belong to a cursor that knows it, once? */
+PT_VALIDATOR bool merge_is_valid(const struct pt_live *l)
+{
+    size_t queued = 0;
+
+    for (size_t i = 0; i < l->merge.count; i++) {
+        const struct pt_cursor *c = (const struct pt_cursor *)(void *)l->merge.heap[i].node;
+
+        if (!c->queued || c->index >= l->known_room)
+            return false;
+    }
+    for (uint32_t i = 0; i < l->known_room; i++) {
+        if (l->known[i] && l->known[i]->index != i)
+            return false;
+        queued += l->known[i] && l->known[i]->queued;
+    }
+    return queued <= l->merge.count; /* the rest are of chunks that LOOP took away */
+}
 /* The order matters: first the watermark, then losses and chunks.  So an event before the
  * watermark, or a loss before it, is committed before the scan loads its chunk or word. */
 int pt_live_refresh(struct pt_live *l)
@@ -239,6 +269,7 @@ int pt_live_refresh(struct pt_live *l)
     uint32_t n;
     int r;
 
+    pt_assert_valid(merge_is_valid(l));
     l->window_now = pt_load_seqcst(&l->seg->h->window) != 0;
     if (l->finished)
         l->watermark = UINT64_MAX;
@@ -254,5 +285,6 @@ int pt_live_refresh(struct pt_live *l)
     r = make_room(l, n);
     for (uint32_t i = 0; r == 0 && i < n; i++)
         r = look_at_chunk(l, i);
+    pt_assert_valid(merge_is_valid(l));
     return r;
 }

@@ -2,6 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /* Windows and gaps as the consumer follows them: START and STOP open and close windows; between an
  * automatic stop and the restart the stream refuses events.  See consumer.h. */
+#include "base/assert.h"
 #include "base/clock.h"
 #include "consumer/consumer.h"
 #include "shm/attention.h"
@@ -105,8 +106,10 @@ static void end_gap(struct pt_live *l, uint64_t state)
 
 static void begin_gap(struct pt_live *l, uint64_t from)
 {
+    pt_assert_call(l->automatic == PT_AUTO_NONE);
     l->past_from = l->gap_from;
     l->past_to = l->gap_to < from ? l->gap_to : from;
+    pt_assert(l->past_to <= from);
     l->automatic = PT_AUTO_STOP_DUE;
     l->gap_from = from;
     l->gap_to = refuse_until(l, UINT64_MAX);
@@ -138,6 +141,7 @@ static void store_gap(const struct pt_live *l, uint64_t to, bool runs)
 {
     struct pt_seg_header *h = l->seg->h;
 
+    pt_assert_call(!l->passive && !l->seg->copy);
     pt_store_relaxed(&h->gap_from, l->gap_from);
     if (!runs)
         pt_store_relaxed(&h->start_told, to + 1);
@@ -231,6 +235,7 @@ void pt_live_take_marks(struct pt_live *l, unsigned now)
 {
     uint64_t choice = take_choice(l);
 
+    pt_assert(l->passive || !l->marks_met);
     if (l->marks_known)
         return;
     l->marks_known = true;

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
+#include "base/assert.h"
 #include "base/clock.h"
 #include "consumer/checkpoint.h"
 #include "flush/state.h"
@@ -126,12 +127,14 @@ static void publish(struct pt_flusher *f)
 
 static void take_reading(struct pt_flusher *f)
 {
+    pt_assert_call(!f->holds);
     pt_stream_lock_reading(f->stream);
     f->holds = true;
 }
 
 static void leave_reading(struct pt_flusher *f)
 {
+    pt_assert_call(f->holds && !f->writing);
     f->holds = false;
     pthread_mutex_unlock(&f->stream->reading);
 }
@@ -188,6 +191,7 @@ int pt_flush_round(struct pt_flusher *f, bool last)
     e = pt_collect_totals(l, last, &names, &totals, &count, &status);
     note_error(f, e);
     pt_switches_name(f->round.switches, l, &names, f->writer);
+    pt_assert(f->holds && (totals || count == 0));
     /* Without memory for the totals the round repeats those of the previous one. */
     if (e < 0)
         says = NULL;
@@ -198,6 +202,7 @@ int pt_flush_round(struct pt_flusher *f, bool last)
     free(totals);
     note_error(f, e);
     pt_log_books(f->writer, &books);
+    pt_assert(f->holds && !f->writing);
     pt_collect_commit(&f->round, &books);
     if (whole && !f->round.more && pt_merge_top(&l->merge) == NULL)
         pt_live_restart(l);

@@ -9,6 +9,7 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/sys.h"
 #include "base/thread.h"
@@ -76,6 +77,7 @@ static void let_go(void *flusher, bool waits)
 
     if (!f->holds)
         return;
+    pt_assert_call(f->writing != waits);
     if (!waits)
         pt_stream_lock_reading(f->stream);
     f->writing = waits;

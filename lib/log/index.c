@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/assert.h"
 #include "base/grow.h"
 #include "log/index.h"
 
@@ -50,6 +51,7 @@ int pt_index_append(struct pt_index *x, const struct pt_index_entry *entry)
 
     if (error)
         return error;
+    pt_assert(x->count < x->room && x->count < PT_INDEX_MAX);
     x->entries[x->count++] = *entry;
     x->bytes = 0;
     if (x->count == PT_INDEX_MAX)
@@ -74,6 +76,7 @@ int pt_index_add(struct pt_index *x, uint64_t offset, uint64_t bytes, uint64_t f
         last->last_ts = last_ts;
     }
     x->bytes += bytes;
+    pt_assert(x->count < 2 || x->entries[x->count - 2].last_ts <= x->entries[x->count - 1].last_ts);
     return error;
 }
 

@@ -3,6 +3,7 @@
 /* The k-way merge: a binary heap; see merge.h. */
 #include <stdbool.h>
 #include <stdlib.h>
+#include "base/assert.h"
 #include "base/atomics.h"
 #include "base/grow.h"
 #include "log/merge.h"
@@ -38,6 +39,18 @@ static void climb(struct pt_merge_entry *heap, size_t i, struct pt_merge_entry e
     heap[i] = e;
 }
 
+/* Are the first entries in the order of a heap?  Of a large one only these are looked at. */
+#define LOOKED_AT 64u
+PT_VALIDATOR bool is_valid(const struct pt_merge *m)
+{
+    if (m->count > m->room)
+        return false;
+    for (size_t i = 0; i < m->count && i < LOOKED_AT; i++)
+        if (m->heap[i].ts != m->heap[i].node->ts ||
+            (i > 0 && is_before(&m->heap[i], &m->heap[(i - 1) / 2])))
+            return false;
+    return true;
+}
 int pt_merge_push(struct pt_merge *m, struct pt_merge_node *node)
 {
     int error = pt_grow(&m->heap, &m->room, m->count, sizeof *m->heap);
@@ -46,6 +59,7 @@ int pt_merge_push(struct pt_merge *m, struct pt_merge_node *node)
         return error;
     climb(m->heap, m->count, (struct pt_merge_entry){ node->ts, node });
     m->count++;
+    pt_assert_valid(is_valid(m));
     return 0;
 }
 
@@ -61,6 +75,7 @@ void pt_merge_sift_top(struct pt_merge *m)
     struct pt_merge_entry *heap = m->heap, e = { heap[0].node->ts, heap[0].node };
     size_t i = 0, n = m->count, right;
 
+    pt_assert_call(n > 0);
     heap[0] = e;
     if ((n < 2 || is_before(&e, &heap[1])) && (n < 3 || is_before(&e, &heap[2])))
         return;
@@ -75,10 +90,12 @@ void pt_merge_sift_top(struct pt_merge *m)
         i = right - 1;
     }
     climb(heap, i, e);
+    pt_assert_valid(is_valid(m));
 }
 
 void pt_merge_pop(struct pt_merge *m)
 {
+    pt_assert_call(m->count > 0);
     m->heap[0] = m->heap[--m->count];
     if (m->count)
         pt_merge_sift_top(m);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /* Cutting packets; see tally.h. */
+#include "base/assert.h"
 #include "log/tally.h"
 
 int pt_cut_next(struct pt_cutter *cutter, uint32_t max_bytes, struct pt_log_packet *piece,
@@ -42,6 +43,7 @@ int pt_cut_next(struct pt_cutter *cutter, uint32_t max_bytes, struct pt_log_pack
 full:
     piece->events = events;
     piece->bytes = (uint32_t)(d->p - from);
+    pt_assert(piece->bytes <= max_bytes && piece->bytes <= cutter->packet->bytes);
     cutter->done += events;
     return 1;
 }

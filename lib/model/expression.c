@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/assert.h"
 #include "model/decimal.h"
 #include "model/expression.h"
 #include "model/letters.h"
@@ -284,6 +285,7 @@ static uint16_t parse_inner(struct parser *p, const char *at, uint16_t (*parse)(
         return fail(p, at, "more than 16 brackets and nots in each other");
     p->depth++;
     inner = parse(p);
+    pt_assert(p->depth > 0 && p->depth <= PT_EXPRESSION_DEPTH);
     p->depth--;
     return inner;
 }
@@ -316,6 +318,7 @@ static uint16_t parse_several(struct parser *p, uint16_t (*parse)(struct parser 
 
     while (!p->failed && (take_word(p, word) || take_sign(p, sign))) {
         next = parse(p);
+        pt_assert(p->failed || (last < p->nodes && next < p->nodes && next > last));
         p->node[last].next = (uint16_t)(next + 1);
         last = next;
         several = true;
@@ -352,6 +355,8 @@ int pt_expression_build(const char *text, void *room, size_t *used,
         fail(&p, p.at, "and, or or the end is expected");
     if (p.failed)
         return -EINVAL;
+    /* A node, and a text with its NUL, stand for one byte of the input at least each. */
+    pt_assert(p.depth == 0 && p.nodes > 0 && p.nodes <= len && p.used <= len + 1);
     *e = (struct posixtrace_expression){ .nodes = p.nodes, .text = p.used, .fields = p.fields };
     memmove(e->node + e->nodes, p.text, p.used);
     if (used)

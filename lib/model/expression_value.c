@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <float.h>
 #include <string.h>
+#include "base/assert.h"
 #include "model/expression.h"
 #include "model/layout.h"
 #include "model/letters.h"
@@ -312,13 +313,16 @@ static int value_of(const struct posixtrace_expression *e, uint16_t at,
     const struct pt_node *n = &e->node[at];
     int settles = n->op == PT_NODE_OR, all = !settles, v;
 
+    pt_assert(at < e->nodes);
     if (n->op == PT_NODE_TEST)
         return test(e, n, s);
     if (n->op == PT_NODE_NOT) {
+        pt_assert(n->child < at);
         v = value_of(e, n->child, s);
         return v == UNKNOWN ? UNKNOWN : !v;
     }
     for (unsigned child = n->child + 1u; child; child = e->node[child - 1].next) {
+        pt_assert(child - 1 < at); /* so the recursion ends */
         v = value_of(e, (uint16_t)(child - 1), s);
         if (v == settles)
             return v;
@@ -330,6 +334,7 @@ static int value_of(const struct posixtrace_expression *e, uint16_t at,
 
 int pt_expression_value(const struct posixtrace_expression *e, const struct pt_subject_event *s)
 {
+    pt_assert_call(e->nodes > 0);
     return value_of(e, (uint16_t)(e->nodes - 1), s);
 }
 

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <string.h>
+#include "base/assert.h"
 #include "model/layout.h"
 
 static uint64_t load(const uint8_t *p, unsigned bits, bool big_endian)
@@ -38,12 +39,14 @@ static bool split_field(const struct posixtrace_layout *l, const struct posixtra
         if (v->count == *left)
             return false;
     }
+    pt_assert(size > 0);
     if (v->count > *left / size)
         return false;
     v->at = *p;
     used = v->count * size + (f->kind == POSIXTRACE_FIELD_STRING && !f->count && !f->count_bits);
     if (f->kind == POSIXTRACE_FIELD_STRING && f->count)
         v->count = strnlen((const char *)*p, f->count);
+    pt_assert(used <= *left);
     *p += used;
     *left -= used;
     return true;
@@ -67,6 +70,7 @@ uint64_t pt_value_integer(const struct posixtrace_layout *l, size_t field,
     const struct posixtrace_field *f = &l->fields[field];
     uint64_t v = load((const uint8_t *)value->at + i * (f->bits / 8), f->bits, l->big_endian);
 
+    pt_assert_call(field < l->count && i < value->count);
     if (f->kind == POSIXTRACE_FIELD_SIGNED && f->bits < 64 && v >> (f->bits - 1))
         v |= ~(uint64_t)0 << f->bits;
     return v;

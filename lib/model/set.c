@@ -6,6 +6,7 @@
  * bytes are equal, and a filter recorded in an event contains no ids that do not exist.
  */
 #include <string.h>
+#include "base/assert.h"
 #include "model/set.h"
 
 void pt_set_copy(struct pt_set *to, const struct pt_set *from)
@@ -23,11 +24,13 @@ void pt_set_empty(struct pt_set *s)
 
 void pt_set_add(struct pt_set *s, uint32_t id)
 {
+    pt_assert_call(id < PT_ID_MAX);
     s->bits[id / 32] |= 1u << (id % 32);
 }
 
 void pt_set_del(struct pt_set *s, uint32_t id)
 {
+    pt_assert_call(id < PT_ID_MAX);
     s->bits[id / 32] &= ~(1u << (id % 32));
 }
 

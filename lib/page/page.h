@@ -24,6 +24,7 @@
 #ifndef PT_PAGE_PAGE_H
 #define PT_PAGE_PAGE_H
 
+#include "base/assert.h"
 #include "page/names.h"
 #include "shm/layout.h"
 
@@ -123,6 +124,7 @@ static inline uint64_t pt_page_shadow(const struct pt_page *page, unsigned bit)
 {
     uint32_t shadow = pt_load_acquire(&page->stream[bit].shadow);
 
+    pt_assert_call(bit < PT_STREAMS);
     return shadow - 1 < PT_STREAMS ? 1ull << (shadow - 1) : 0;
 }
 

@@ -10,6 +10,7 @@
  * set_filter in the same process waits, because this runs inside, like an event.
  */
 #include <stdlib.h>
+#include "base/assert.h"
 #include "model/layout.h"
 #include "process/filter_callback.h"
 #include "process/gates.h"
@@ -78,6 +79,7 @@ enum pt_gate pt_gates_decide(const struct pt_gates *g, const struct pt_page *pag
     const char *name;
     int v;
 
+    pt_assert_call(bit < PT_STREAMS && id < PT_ID_MAX);
     if (!pt_seg_wants(g->h, &g->filter, id) || (id && pt_load_seqcst(&g->h->is_successor)))
         return PT_GATE_CLOSED;
     if (!g->asks || id == 0)
@@ -102,6 +104,7 @@ static void settle(const struct pt_gates *g, struct pt_page *page, unsigned bit,
     uint64_t word = pt_load_seqcst(&page->gates[id]);
     enum pt_gate gate;
 
+    pt_assert_call(bit < PT_STREAMS && id < PT_ID_MAX);
     if (both == own || (word & both) != both)
         return;
     gate = pt_gates_decide(g, page, bit, id);

@@ -7,6 +7,7 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/sys.h"
 #include "base/thread.h"
@@ -71,6 +72,7 @@ uint64_t pt_thread_never(void)
 
 void pt_thread_drop_lane(struct pt_thread *t, unsigned level, unsigned bit)
 {
+    pt_assert_call(level < PT_LEVELS && bit < PT_STREAMS && t->lanes[level]);
     if (level == 0)
         pt_store_relaxed(&t->fast[bit], pt_thread_never());
     pt_store_relaxed(&t->lanes[level][bit].epoch, 0u);
@@ -216,6 +218,7 @@ struct pt_thread *pt_thread_get(struct pt_self *self)
         return NULL;
     }
     note_numbers(t, self);
+    pt_assert(pt_load_relaxed(&t->taken) == 1 && pt_load_relaxed(&t->pid) > 0);
     t->thread_id = (uint64_t)(uintptr_t)pthread_self();
     t->stack_top = stack_top(t);
     memset(t->name, 0, sizeof t->name);
@@ -278,6 +281,7 @@ void pt_thread_leave(struct pt_thread *t)
 
 struct pt_lane *pt_thread_lanes(struct pt_thread *t, unsigned level)
 {
+    pt_assert_call(level < PT_LEVELS);
     if (!t->lanes[level]) {
         struct pt_lane *lanes = wiped_pages(PT_STREAMS * sizeof *lanes);
 
@@ -343,6 +347,7 @@ static void forget_lanes(struct pt_thread *t, unsigned bit, uint64_t epoch)
 {
     uint64_t several;
 
+    pt_assert_call(bit < PT_STREAMS);
     forget_epoch(&t->fast[bit], epoch, pt_thread_never());
     for (unsigned level = 0; level < PT_LEVELS; level++) {
         struct pt_lane *lanes = pt_load_acquire(&t->lanes[level]);
@@ -404,6 +409,7 @@ static bool enter_lane(const struct pt_thread *t, const struct pt_lane *l, const
 {
     if (!pt_lane_is_good(l, pt_load_seqcst(epoch)))
         return false;
+    pt_assert(l->slot == pt_seg_slot(l->seg, l->slot_index));
     pt_store_relaxed(&l->slot->inside, pt_load_relaxed(&t->count));
     pt_fence_seqcst();
     if (pt_lane_is_good(l, pt_load_seqcst(epoch)))

@@ -3,6 +3,7 @@
 /* See pool.h. */
 #include <string.h>
 #include "base/annotate.h"
+#include "base/assert.h"
 #include "base/clock.h"
 #include "shm/pool.h"
 #include "shm/slot.h"
@@ -26,6 +27,7 @@ static void init_chunk(struct pt_seg *seg, uint32_t index, uint32_t slot, uint64
     struct pt_chunk *c = pt_seg_chunk(seg, index);
     const struct pt_slot *s = pt_seg_slot(seg, slot);
 
+    pt_assert_call(index < seg->chunk_reach && slot < PT_SLOT_MAX);
     /* The word is stored before the contents; a reader's fence is between its copy of the contents
      * and its second load of the word (pt_cursor_valid). */
     pt_fence_seqcst();
@@ -51,6 +53,7 @@ static bool take_free(struct pt_seg_header *h, struct pt_info *info, uint64_t *w
     uint32_t used = pt_add_relaxed(&h->used_chunks, 1u) + 1;
     uint32_t peak = pt_load_relaxed(&h->peak_chunks);
 
+    pt_assert_call(pt_word_state(taken) == PT_CHUNK_OWNED);
     if (!pt_cas_seqcst(&info->word, word, taken)) {
         pt_add_relaxed(&h->used_chunks, (uint32_t)-1);
         return false;
@@ -128,6 +131,7 @@ static enum pt_pool_take grow(struct pt_seg *seg)
     if (n >= seg->g.chunk_max || pt_seg_reach_chunks(seg, n + 1) < 0 ||
         pt_seg_back_chunk(seg, n, PT_CHUNK_FIRST) < 0)
         return PT_POOL_NO_MEMORY;
+    pt_assert(n + 1 <= pt_load_acquire(&seg->chunks_open));
     pt_cas_seqcst(&h->nchunks, &was, n + 1);
     return PT_POOL_TAKEN;
 }
@@ -229,6 +233,8 @@ enum pt_pool_take pt_pool_take(struct pt_seg *seg, uint32_t slot, uint32_t need,
     enum pt_pool_take r = PT_POOL_NO_MEMORY;
     bool stepped = false, swept = false;
 
+    pt_assert_call(slot < PT_SLOT_MAX);
+    pt_assert_call(need <= seg->g.chunk_size - sizeof(struct pt_chunk));
     for (unsigned turns = 0; turns < TAKE_TURNS; turns++) {
         uint32_t writers = pt_load_seqcst(&seg->h->writers);
 
@@ -261,6 +267,7 @@ void pt_pool_close(struct pt_seg *seg, uint32_t index, uint32_t slot, uint64_t l
     struct pt_chunk *c = pt_seg_chunk(seg, index);
     uint64_t w = pt_load_relaxed(&info->word);
 
+    pt_assert_call(index < pt_load_acquire(&seg->chunks_open) && slot < PT_SLOT_MAX);
     pt_store_relaxed(&c->last_ts, last_ts);
     pt_store_relaxed(&info->closed, pt_add_relaxed(&seg->h->next_close, 1u));
     pt_add_relaxed(&seg->h->full_chunks, 1u);
@@ -275,6 +282,7 @@ void pt_pool_orphan(struct pt_seg *seg, uint32_t index, uint32_t slot, uint64_t 
     struct pt_chunk *c = pt_seg_chunk(seg, index);
     uint64_t w = pt_load_acquire(&info->word), first;
 
+    pt_assert_call(index < pt_load_acquire(&seg->chunks_open) && slot < PT_SLOT_MAX);
     if (pt_word_state(w) != PT_CHUNK_OWNED || pt_word_slot(w) != slot)
         return;
     if (!pt_word_is(w, pt_load_acquire(&c->gen))) {
@@ -299,6 +307,7 @@ void pt_pool_orphan(struct pt_seg *seg, uint32_t index, uint32_t slot, uint64_t 
 
 bool pt_pool_free(struct pt_seg *seg, uint32_t index, uint64_t word)
 {
+    pt_assert_call(!seg->copy);
     if (pt_word_state(word) != PT_CHUNK_FULL ||
         !pt_cas_seqcst(&pt_seg_info(seg, index)->word, &word,
                        pt_word_make(PT_CHUNK_FREE, 0, pt_word_gen(word))))
@@ -332,6 +341,7 @@ bool pt_chunk_times(const struct pt_seg *seg, uint32_t index, uint32_t from, uin
     struct pt_record r;
     bool found = false;
 
+    pt_assert(end >= sizeof *c && end <= seg->g.chunk_size);
     while (pt_decode_next(&d, &r) == 1) {
         if (r.kind != PT_RECORD_EVENT || (uint32_t)(d.p - at) <= from)
             continue;

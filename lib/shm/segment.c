@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/annotate.h"
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/sys.h"
 #include "place/dir.h"
@@ -327,6 +328,7 @@ static int open_bytes(struct pt_seg *seg, uint64_t from, uint64_t to)
 
     from &= ~(uint64_t)(PAGE - 1);
     to = pt_seg_page_up(to);
+    pt_assert_call(from <= to);
     if (to > seg->size || mprotect((char *)seg->h + from, to - from, PROT_READ | PROT_WRITE) < 0)
         r = -ENOMEM;
     errno = saved;
@@ -358,6 +360,19 @@ static int reach(struct pt_seg *seg, uint64_t from, uint64_t to)
     return r == 0 ? back_bytes(seg, from, to) : r;
 }
 
+/* The private part: what another process cannot change. */
+PT_VALIDATOR bool is_valid(const struct pt_seg *seg)
+{
+    const struct pt_geometry *g = &seg->g;
+    uint32_t chunks = pt_load_acquire(&seg->chunks_open);
+
+    return g->chunk_size >= PT_CHUNK_MIN && (g->chunk_size & (g->chunk_size - 1)) == 0 &&
+           g->base_chunks <= g->chunk_max && seg->chunk_reach <= g->chunk_max &&
+           chunks <= seg->chunk_reach && pt_load_acquire(&seg->slots_open) <= PT_SLOT_MAX &&
+           g->procs_off < g->infos_off && g->infos_off < g->slots_off &&
+           g->slots_off < g->chunks_off &&
+           (chunks == 0 || g->chunks_off + (uint64_t)chunks * g->chunk_size <= seg->size);
+}
 int pt_seg_reach_slots(struct pt_seg *seg, uint32_t count)
 {
     uint32_t open = pt_load_acquire(&seg->slots_open), want;
@@ -367,11 +382,13 @@ int pt_seg_reach_slots(struct pt_seg *seg, uint32_t count)
         return 0;
     if (count > PT_SLOT_MAX)
         return -ENOMEM;
+    pt_assert_valid(is_valid(seg));
     want = (count + PT_SEG_SLOT_STEP - 1) / PT_SEG_SLOT_STEP * PT_SEG_SLOT_STEP;
     r = reach(seg, seg->g.slots_off + (uint64_t)open * sizeof(struct pt_slot),
               seg->g.slots_off + (uint64_t)want * sizeof(struct pt_slot));
     while (r == 0 && open < want && !pt_cas_seqcst(&seg->slots_open, &open, want))
         ;
+    pt_assert(r < 0 || pt_load_acquire(&seg->slots_open) >= count);
     return r;
 }
 
@@ -395,6 +412,8 @@ static int reach_chunks(struct pt_seg *seg, uint32_t count, int (*populate)(void
         r = back_bytes(seg, g->infos_off, g->infos_off + infos);
     while (r == 0 && open < count && !pt_cas_seqcst(&seg->chunks_open, &open, count))
         ;
+    pt_assert(r < 0 || pt_load_acquire(&seg->chunks_open) >= count);
+    pt_assert_valid(is_valid(seg));
     return r;
 }
 
@@ -427,6 +446,7 @@ int pt_seg_back_chunk(struct pt_seg *seg, uint32_t i, uint32_t bytes)
     int r;
 
     now = (uint32_t)(end < size ? end : size);
+    pt_assert(now > 0 && now <= size);
     r = back_bytes(seg, at, at + now);
     if (r < 0)
         return r;

@@ -13,6 +13,7 @@
 #define PT_SHM_SEGMENT_H
 
 #include <sys/stat.h>
+#include "base/assert.h"
 #include "shm/layout.h"
 
 /*
@@ -156,6 +157,7 @@ static inline bool pt_seg_is_short(const struct pt_seg *seg)
 
 static inline struct pt_proc *pt_seg_proc(const struct pt_seg *seg, uint32_t i)
 {
+    pt_assert_call(i < PT_PROC_MAX);
     return (struct pt_proc *)((char *)seg->h + seg->g.procs_off) + i;
 }
 
@@ -185,16 +187,19 @@ static inline uint32_t pt_seg_refused(const struct pt_seg *seg)
 
 static inline struct pt_info *pt_seg_info(const struct pt_seg *seg, uint32_t i)
 {
+    pt_assert_call(i < seg->g.chunk_max);
     return (struct pt_info *)((char *)seg->h + seg->g.infos_off) + i;
 }
 
 static inline struct pt_slot *pt_seg_slot(const struct pt_seg *seg, uint32_t i)
 {
+    pt_assert_call(i < PT_SLOT_MAX);
     return (struct pt_slot *)((char *)seg->h + seg->g.slots_off) + i;
 }
 
 static inline struct pt_chunk *pt_seg_chunk(const struct pt_seg *seg, uint32_t i)
 {
+    pt_assert_call(i <= seg->chunk_reach); /* also the end of the last one */
     return (struct pt_chunk *)((char *)seg->h + seg->g.chunks_off +
                                (uint64_t)i * seg->g.chunk_size);
 }

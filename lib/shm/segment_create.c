@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/sys.h"
 #include "place/dir.h"
@@ -112,6 +113,9 @@ static int place_parts(struct pt_seg_header *h, uint64_t further)
     h->slots_off = (uint32_t)slots;
     h->chunks_off = (uint32_t)chunks;
     h->size = pt_seg_page_up(chunks + count * h->chunk_size);
+    pt_assert(h->procs_off % PT_PAGE == 0 && h->infos_off % PT_PAGE == 0 &&
+              h->slots_off % PT_PAGE == 0 && h->chunks_off % 64 == 0);
+    pt_assert(procs < infos && infos < slots && slots < chunks && chunks < h->size);
     return 0;
 }
 

@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include "base/assert.h"
 #include "shm/segment_map.h"
 
 #define LIMIT_PART 8u /* a stream's growth takes up to this part of the address space */
@@ -69,6 +70,7 @@ static uint32_t chunks_that_fit(const struct pt_geometry *g, uint32_t least)
         n = base + (uint32_t)growth;
     while (n > least && !pt_seg_has_space(bytes_for(g, n) << (least == 0)))
         n = n > base ? base + (n - base) / 2 : n / 2;
+    pt_assert(n <= g->chunk_max);
     return n > least ? n : least;
 }
 
@@ -93,6 +95,7 @@ static int map_some(struct pt_seg *seg, int fd, uint64_t size, bool to_write)
     if (n && r == 0) {
         pt_seg_unmap(seg);
         *seg = more;
+        pt_assert(seg->size >= bytes_for(&seg->g, n));
         seg->chunk_reach = n;
     }
     return 0;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 #include "base/annotate.h"
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/sys.h"
 #include "base/thread.h"
@@ -24,6 +25,7 @@ uint32_t pt_slot_count(struct pt_seg *seg)
         n = PT_SLOT_MAX;
     if (n > pt_load_acquire(&seg->slots_open) && pt_seg_reach_slots(seg, n) < 0)
         n = pt_load_acquire(&seg->slots_open);
+    pt_assert(n <= pt_load_acquire(&seg->slots_open));
     return n;
 }
 
@@ -56,6 +58,7 @@ static void view(struct pt_seg *seg, uint32_t index, struct pt_slot_view *v)
     uint64_t now = pt_load_acquire(&s->past_now);
     uint32_t names = pt_load_acquire(&s->author.names);
 
+    pt_assert_call(index < pt_load_acquire(&seg->slots_open));
     v->wid = pt_load_acquire(&s->wid);
     v->own = v->wid != now >> 1;
     v->past_wid = now >> 1;
@@ -130,6 +133,7 @@ static void fold(struct pt_seg *seg, uint32_t index)
 
 void pt_slot_release(struct pt_seg *seg, uint32_t index)
 {
+    pt_assert_call(!seg->copy);
     fold(seg, index);
     pt_store_release(&pt_seg_slot(seg, index)->state, (uint32_t)PT_SLOT_FREE);
 }
@@ -147,6 +151,7 @@ static void settle(struct pt_seg *seg, uint32_t index, const struct pt_author *a
     struct pt_author whose = *author;
     uint64_t wid = pt_add_relaxed(&seg->h->next_wid, 1u);
 
+    pt_assert_call(index < pt_load_acquire(&seg->slots_open));
     fold(seg, index);
     pt_store_relaxed(&s->inside, 0u);
     pt_store_relaxed(&s->user, 0u);
@@ -242,6 +247,7 @@ int pt_slot_attach(struct pt_seg *seg, const struct pt_author *author, uint64_t 
     add_slots(seg, n, PT_SLOT_MAX, &free_at);
     if (free_at == UINT32_MAX)
         return -ENOMEM;
+    pt_assert(free_at < n || free_at < pt_slot_count(seg));
     settle(seg, free_at, author, copy);
     *index = free_at;
     return 0;
@@ -268,8 +274,10 @@ static bool end_slot(struct pt_seg *seg, uint32_t index, uint32_t state, uint64_
     struct pt_slot *s = pt_seg_slot(seg, index);
     uint32_t chunk;
 
+    pt_assert_call(index < pt_load_acquire(&seg->slots_open));
     if (!begin_ending(s, state))
         return false;
+    pt_assert_call(!seg->copy);
     chunk = pt_load_relaxed(&s->chunk);
     if (chunk && chunk <= pt_seg_reachable(seg, chunk)) {
         pt_store_release(&s->next_no, pt_slot_recorded(seg, index));
@@ -392,6 +400,7 @@ unsigned pt_slot_sweep_step(struct pt_seg *seg, unsigned looks)
 
     if (looks > n)
         looks = n;
+    pt_assert(looks <= n);
     for (unsigned i = 0; i < looks; i++)
         ended += sweep_one(seg, (from + i) % n, &asks);
     pt_store_relaxed(&seg->h->sweep_at, n ? (from + looks) % n : 0);

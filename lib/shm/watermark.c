@@ -3,6 +3,7 @@
 /* See watermark.h. */
 #include <stdlib.h>
 #include <string.h>
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/sys.h"
 #include "shm/slot.h"
@@ -100,6 +101,7 @@ static uint64_t look(struct pt_watch *w, struct pt_seg *seg)
         w->held = true;
         return 0;
     }
+    pt_assert(n <= w->room);
     for (uint32_t i = 0; i < n; i++) {
         uint64_t b = bound_of(&w->seen[i], seg, i, before, now, w->passive);
 
@@ -108,6 +110,7 @@ static uint64_t look(struct pt_watch *w, struct pt_seg *seg)
             w->held = true;
         }
     }
+    pt_assert(bound <= now && w->held == (bound < now));
     w->looked = now;
     return bound;
 }
@@ -124,5 +127,6 @@ uint64_t pt_watch_look(struct pt_watch *w, struct pt_seg *seg)
         if (!w->held)
             break;
     }
+    pt_assert(best <= w->looked);
     return best;
 }

@@ -74,6 +74,7 @@
 #include <pthread.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/sys.h"
 #include "base/thread.h"
@@ -141,6 +142,18 @@ static uint64_t take(struct pt_stream *s)
     }
 }
 
+/* Took the calling thread the lock?  The word in the segment may be another by now. */
+PT_VALIDATOR bool took_it(const struct pt_stream *s)
+{
+    return pt_control_tid(s->control_word) == my_tid();
+}
+
+/* Is the lane the slot's that our word names, or no slot's? */
+PT_VALIDATOR bool lane_is_valid(const struct pt_stream *s)
+{
+    return !s->lane.slot || (s->lane.seg == s->seg && s->lane.slot_index < PT_SLOT_MAX &&
+                             s->lane.slot == pt_seg_slot(s->seg, s->lane.slot_index));
+}
 bool pt_steer_holds(const struct pt_stream *s)
 {
     return pt_load_seqcst(&s->seg->h->control) == s->control_word;
@@ -176,6 +189,7 @@ static bool take_up(struct pt_stream *s, uint32_t index)
     struct pt_author author;
     uint32_t at;
 
+    pt_assert_call(took_it(s));
     s->lane.slot = NULL;
     if (index >= pt_slot_count(seg))
         return false;
@@ -202,6 +216,7 @@ static void make_slot(struct pt_stream *s)
     struct pt_seg_header *h = s->seg->h;
     uint64_t word = s->control_word, with_slot;
 
+    pt_assert_call(took_it(s));
     s->lane.slot = NULL;
     if (pt_lane_attach(&s->lane, s->seg, 1, &author) < 0) {
         s->lane.slot = NULL;
@@ -217,6 +232,7 @@ static void make_slot(struct pt_stream *s)
         s->lane.slot = NULL;
         return;
     }
+    pt_assert(pt_control_slot_1(with_slot) == s->lane.slot_index + 1);
     s->control_word = with_slot;
 }
 
@@ -269,6 +285,7 @@ int pt_steer_settle(struct pt_stream *s, bool after_another)
 {
     struct pt_seg_header *h = s->seg->h;
 
+    pt_assert_call(took_it(s));
     if (after_another)
         put_missing_record(s, pt_state_runs(renew_state(s->seg)));
     return pt_stream_update_gates(s, pt_state_runs(pt_load_seqcst(&h->state)) &&
@@ -308,6 +325,7 @@ int pt_steer_begin(struct pt_stream *s)
             make_slot(s);
     if (!clean && pt_control_slot_1(before))
         pt_slot_end_control(s->seg, pt_control_slot_1(before) - 1);
+    pt_assert(took_it(s) && lane_is_valid(s));
     /* Pages that cannot be reached now are tried again the next time. */
     s->control_passed = (!clean || s->control_passed) && pt_steer_settle(s, !clean) < 0;
     return 0;
@@ -321,6 +339,8 @@ bool pt_steer_end(struct pt_stream *s)
     sigset_t mask = s->mask;
     bool held;
 
+    pt_assert_call(took_it(s));
+    pt_assert(lane_is_valid(s) && s->passes < MOST_PASSES);
     if (s->lane.slot)
         pt_store_seqcst(&s->lane.slot->user, 0u);
     held = pt_cas_seqcst(&h->control, &word, left);
@@ -372,6 +392,8 @@ bool pt_steer_set_filter(struct pt_stream *s, const struct pt_set *set, const ch
     pt_u64 text[PT_FILTER_TEXT / 8] = { 0 };
     bool done;
 
+    pt_assert_call(took_it(s));
+    pt_assert(place <= PT_FILTERS);
     if (place == PT_FILTERS)
         return false;
     if (expression)

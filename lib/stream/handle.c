@@ -37,6 +37,7 @@
 #include <urcu/urcu-bp.h>
 #include <urcu/rculfhash.h>
 #include "base/annotate.h"
+#include "base/assert.h"
 #include "base/sys.h"
 #include "stream/handle.h"
 #include "stream/hazard_pointer.h"
@@ -179,6 +180,7 @@ int pt_handle_add(struct pt_stream *s, trace_id_t *trid)
     h->kind = s->kind;
     h->instance = s->instance;
     h->stream = s;
+    pt_assert(pt_load_relaxed(&h->refs) == 0 && h->trid != 0);
     s->handle = h;
     pt_store_release(&h->refs, 1u); /* publishes it: get_last(), reference() */
     cds_lfht_node_init(&h->node);
@@ -305,6 +307,7 @@ void pt_handle_put(struct pt_stream *s)
     struct pt_hazard *z = pt_hazard_own;
     struct pt_handle *h = s->handle;
 
+    pt_assert_call(h && h->stream == s);
     /* If one call is nested in another with the same trid, one uses the hazard pointer and one the
      * count; it does not matter which. */
     if (z && z->named == h) {
@@ -333,6 +336,7 @@ static void wait_for_others(struct pt_stream *s, bool own)
     struct pt_handle *h = s->handle;
     uint32_t n;
 
+    pt_assert_call(h && h->stream == s);
     pt_store_seqcst(&s->closing, 1u);
     pt_or_seqcst(&h->refs, CLOSING);
     if (s->seg) {

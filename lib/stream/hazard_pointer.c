@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include "base/annotate.h"
+#include "base/assert.h"
 #include "stream/hazard_pointer.h"
 
 _Thread_local struct pt_hazard *pt_hazard_own __attribute__((tls_model("initial-exec")));
@@ -16,6 +17,7 @@ static void give_back(void *hazard)
 {
     struct pt_hazard *z = hazard;
 
+    pt_assert_call(pt_load_relaxed(&z->taken) == 1);
     pt_hazard_own = NULL;
     pt_hazard_drop(z);
     pt_store_release(&z->taken, 0u);
@@ -63,6 +65,7 @@ void pt_hazard_join(uint64_t instance)
         }
         pt_hazard_own = z;
     }
+    pt_assert_call(!z->named || z->instance == instance);
     pt_store_release(&z->instance, instance);
 }
 

@@ -27,6 +27,7 @@
 
 #include <stdbool.h>
 #include "base/annotate.h"
+#include "base/assert.h"
 #include "base/atomics.h"
 
 struct pt_hazard {
@@ -46,6 +47,7 @@ void pt_hazard_join(uint64_t instance);
 
 static inline void pt_hazard_name(struct pt_hazard *z, const void *object)
 {
+    pt_assert_call(!z->named && object);
     pt_store_relaxed(&z->named, object);
     pt_fence_compiler();
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /* The slow half of an event; the protocol is in event.h. */
+#include "base/assert.h"
 #include "process/fork.h"
 #include "process/thread_name.h"
 #include "process/unmade.h"
@@ -33,6 +34,7 @@ static uint64_t enter_level(struct pt_thread *t, const struct pt_page *page, uin
 {
     pt_u64 *count = level ? &t->nested : &t->count;
 
+    pt_assert_call(level < PT_LEVELS && was <= PT_LEVELS);
     pt_store_relaxed(&t->word, pt_thread_word(frame, level < was ? was : level + 1));
     pt_fence_compiler();
     pt_count_own(count);
@@ -103,6 +105,7 @@ static bool attach(struct pt_thread *t, unsigned level, unsigned bit, struct pt_
 {
     struct pt_lane *lane = &t->lanes[level][bit];
 
+    pt_assert_call(level < PT_LEVELS && bit < PT_STREAMS);
     lane->word = &t->word;
     if (pt_lane_attach(lane, seg, epoch, author) < 0)
         return false;
@@ -123,6 +126,7 @@ struct pt_lane *pt_event_lane(struct pt_self *self, struct pt_thread *t, unsigne
     };
     struct pt_seg *seg;
 
+    pt_assert_call(level < PT_LEVELS && bit < PT_STREAMS);
     if (lane && pt_lane_is_good(lane, epoch)) {
         /* A handler's event that a further handler left by siglongjmp, into the first one,
          * which returned: the word does not show it any more. */
@@ -240,6 +244,7 @@ static void record_in(struct pt_self *self, struct pt_thread *t, unsigned level,
     uint64_t shadows = pt_load_seqcst(&self->page->shadows), onward = 0;
     int kind = PT_CLOCK_NOT_PLAIN;
 
+    pt_assert_call(level < PT_LEVELS && id < PT_ID_MAX);
     if (open & shadows)
         open = ask(self, t, level, open, shadows, id, data, len, addr);
     if (!open)
@@ -250,6 +255,7 @@ static void record_in(struct pt_self *self, struct pt_thread *t, unsigned level,
 
         if (!lane)
             continue;
+        pt_assert(lane->word == &t->word && lane == &t->lanes[level][bit]);
         ready |= 1ull << bit;
         pt_store_relaxed(&lane->slot->inside, inside);
     }
@@ -325,6 +331,7 @@ void pt_event_slow(uint32_t id, const void *data, size_t len, uint64_t addr, uin
         count_stranger(self, id);
         return;
     }
+    pt_assert(t == pt_thread_self);
     outer = pt_load_relaxed(&t->word);
     was = (unsigned)(outer & PT_THREAD_LEVEL);
     if (was)
@@ -374,6 +381,7 @@ void pt_event_no_room(uint32_t id, const void *data, size_t len, uint64_t addr,
 {
     struct pt_thread *t = pt_lane_thread(lane);
 
+    pt_assert_call(lane >= t->lane0 && lane < t->lane0 + PT_STREAMS);
     pt_thread_settle(t);
     pt_lane_write(lane, id, data, len, addr, pt_clock_now(lane->seg->g.clock));
     pt_fence_compiler();

@@ -91,6 +91,8 @@ static inline struct pt_page *pt_event_page(const uint64_t *gates)
  * that the number is this event's alone. */
 static inline uint64_t pt_event_enter(struct pt_thread *t, uintptr_t frame)
 {
+    pt_assert_call((pt_load_relaxed(&t->word) & PT_THREAD_LEVEL) == 0);
+    pt_assert_call(t == pt_thread_self);
     pt_store_relaxed(&t->word, pt_thread_word(frame, 1u));
     pt_fence_compiler();
     pt_count_own(&t->count);
@@ -150,7 +152,9 @@ static inline PT_ALWAYS_INLINE bool pt_event_put(struct pt_lane *lane, uint64_t 
 
     if (pt_unlikely(delta > PT_DELTA_MAX))
         return false;
-    pt_assert((uint32_t)commit + need <= lane->seg->g.chunk_size);
+    pt_assert(lane->limit != 0 && (uint32_t)commit + need <= lane->limit);
+    pt_assert(lane->limit <= lane->seg->g.chunk_size);
+    pt_assert(ts >= lane->base && len <= lane->max_data);
     pt_record_put_head(at, PT_RECORD_EVENT, id, (uint32_t)len, (uint32_t)delta, addr);
     if (__builtin_constant_p(len))
         __builtin_memcpy(at + PT_RECORD_HEAD, data, len);
@@ -165,6 +169,7 @@ static inline PT_ALWAYS_INLINE bool pt_event_put(struct pt_lane *lane, uint64_t 
 /* Steps 10 to 12. */
 static inline PT_ALWAYS_INLINE void pt_event_finish(struct pt_lane *lane)
 {
+    pt_assert(lane->slot == pt_seg_slot(lane->seg, lane->slot_index));
     pt_store_release(&lane->slot->inside, 0u);
     pt_fence_compiler();
     if (pt_unlikely(pt_load_relaxed(&lane->h->attention)))

@@ -31,6 +31,7 @@
  * An event that is left by siglongjmp, or that had to attend to readers or full chunks, does
  * not store several_count or clears ready_until: the next event takes the rest path.
  */
+#include "base/assert.h"
 #include "writer/chain.h"
 #include "writer/event.h"
 #include "writer/writer.h"
@@ -73,6 +74,7 @@ static PT_COLD bool learn_several(struct pt_thread *t, const struct pt_page *pag
         *end = lane;
         end = &lane->next;
     }
+    pt_assert(clock != PT_CLOCK_NOT_PLAIN && t->several_lanes);
     t->several_clock = clock;
     pt_fence_compiler();
     pt_store_relaxed(&t->several, open);
@@ -100,12 +102,27 @@ static void make_ready(struct pt_thread *t, uint64_t count)
         oldest = lane->base < oldest ? lane->base : oldest;
         newest = lane->base > newest ? lane->base : newest;
     }
+    pt_assert(r <= t->ready + PT_STREAMS);
     *r = (struct pt_ready){ .chunk = NULL };
     t->ready_base = newest;
     t->ready_span = PT_DELTA_MAX - (newest - oldest);
     t->ready_until = r == t->ready || newest - oldest > PT_DELTA_MAX ? 0 : count + room / NEED;
 }
 
+/* Does the event with that count end inside each chunk, and is its time near each base? */
+PT_VALIDATOR bool ready_has_room(const struct pt_thread *t, uint64_t count)
+{
+    const struct pt_ready *r = t->ready;
+
+    for (const struct pt_lane *lane = t->several_lanes; lane; lane = lane->next, r++) {
+        uintptr_t at = r->origin + (uintptr_t)count * NEED, chunk = (uintptr_t)lane->chunk;
+
+        if (r->chunk != lane->chunk || r->slot != lane->slot || r->base != lane->base ||
+            at < chunk || at + NEED > chunk + lane->limit)
+            return false;
+    }
+    return r->chunk == NULL;
+}
 static void attend_lanes(struct pt_thread *t)
 {
     for (struct pt_lane *lane = t->several_lanes; lane; lane = lane->next)
@@ -207,11 +224,11 @@ void pt_event_several(uint32_t id, const void *data, size_t len, uint64_t addr, 
         put_rest(t, count, id, data, len, addr);
         return;
     }
+    pt_assert_valid(ready_has_room(t, count));
     t->several_last = ts;
     for (r = t->ready; r->chunk; r++) {
         uint8_t *at = (uint8_t *)(r->origin + (uintptr_t)count * NEED);
 
-        pt_assert(at >= r->chunk && at + NEED <= r->chunk + r->h->chunk_size);
         __builtin_prefetch(at + AHEAD, 1);
         pt_record_put_head(at, PT_RECORD_EVENT, id, 8, (uint32_t)(ts - r->base), addr);
         __builtin_memcpy(at + PT_RECORD_HEAD, &value, 8);

@@ -27,6 +27,17 @@ static bool has_chunk(const struct pt_lane *lane)
     return lane->limit != 0;
 }
 
+/* The private part: the chunk is the segment's, and the limit inside it. */
+PT_VALIDATOR bool is_valid(const struct pt_lane *lane)
+{
+    if (lane->slot != pt_seg_slot(lane->seg, lane->slot_index) || lane->h != lane->seg->h)
+        return false;
+    if (!has_chunk(lane))
+        return lane->chunk == (uint8_t *)&no_chunk;
+    return lane->chunk_index < pt_load_acquire(&lane->seg->chunks_open) &&
+           lane->chunk == (uint8_t *)pt_seg_chunk(lane->seg, lane->chunk_index) &&
+           lane->limit <= lane->seg->g.chunk_size;
+}
 static void drop_chunk(struct pt_lane *lane)
 {
     lane->limit = 0;
@@ -36,11 +47,13 @@ static void drop_chunk(struct pt_lane *lane)
 
 static void bind_lane(struct pt_lane *lane, struct pt_seg *seg, uint32_t index)
 {
+    pt_assert_call(index < pt_load_acquire(&seg->slots_open));
     lane->seg = seg;
     lane->h = seg->h;
     lane->slot = pt_seg_slot(seg, index);
     lane->slot_index = index;
     lane->max_data = (uint32_t)seg->g.attr.max_data;
+    pt_assert(lane->max_data <= PT_MAX_DATA);
     lane->max_inline = lane->max_data < PT_EVENT_INLINE ? lane->max_data : PT_EVENT_INLINE;
     lane->plain_clock = seg->g.fences || !pt_barrier_works() || lane->max_data < 8
                             ? PT_CLOCK_NOT_PLAIN
@@ -85,11 +98,13 @@ bool pt_lane_take_up(struct pt_lane *lane, struct pt_seg *seg, uint32_t index, u
     lane->limit = pt_seg_backed(seg, at - 1);
     lane->last = pt_load_relaxed(&c->base_ts);
     pt_chunk_times(seg, at - 1, sizeof *c, &first, &lane->last);
+    pt_assert_valid(is_valid(lane));
     return true;
 }
 
 void pt_lane_lost(struct pt_lane *lane, unsigned cause, size_t len)
 {
+    pt_assert_call(cause < PT_LOST_OWN);
     /* The slot's owner counts alone, and its handlers. */
     pt_count_own(&lane->slot->lost[cause]);
     /* More of the stream's memory would not have helped the others. */
@@ -110,7 +125,7 @@ void pt_lane_refuse(struct pt_lane *lane, struct pt_seg_header *h)
 
 static void commit(struct pt_lane *lane, uint64_t value)
 {
-    pt_assert(!has_chunk(lane) || (uint32_t)value <= lane->seg->g.chunk_size);
+    pt_assert(has_chunk(lane) && (uint32_t)value <= lane->limit);
     pt_fence_compiler();
     pt_store_release((uint64_t *)(void *)lane->chunk, value);
 }
@@ -138,6 +153,7 @@ void pt_lane_close_chunk(struct pt_lane *lane)
 
     if (!has_chunk(lane))
         return;
+    pt_assert_valid(is_valid(lane));
     pt_store_release(&s->next_no, pt_slot_recorded(lane->seg, lane->slot_index));
     pt_store_release(&s->chunk, 0u);
     pt_pool_close(lane->seg, lane->chunk_index, lane->slot_index, lane->last);
@@ -161,6 +177,7 @@ static bool has_bytes(struct pt_lane *lane, uint32_t at, uint32_t bytes)
     if (pt_seg_back_chunk(lane->seg, lane->chunk_index, (uint32_t)want) < 0)
         return false;
     lane->limit = pt_seg_backed(lane->seg, lane->chunk_index);
+    pt_assert(want >= end && lane->limit <= size);
     return end <= lane->limit;
 }
 
@@ -176,6 +193,7 @@ static uint8_t *place_for(struct pt_lane *lane, uint32_t need, uint64_t *committ
 
     if (!has_chunk(lane) || at < sizeof(struct pt_chunk) || !has_bytes(lane, at, need))
         return NULL;
+    pt_assert((uint64_t)at + need <= lane->limit);
     *committed = word;
     return lane->chunk + at;
 }
@@ -189,6 +207,7 @@ static void put_author(struct pt_lane *lane)
 
     if (!at)
         return;
+    pt_assert_valid(is_valid(lane));
     pt_record_put_head(at, PT_RECORD_AUTHOR, 0, sizeof a, 0, 0);
     pt_happens_before(lane->slot);
     memcpy(at + PT_RECORD_HEAD, &a, sizeof a);
@@ -220,8 +239,10 @@ static enum pt_pool_take take_chunk(struct pt_lane *lane, uint32_t need)
     enum pt_pool_take r = pt_pool_take(seg, lane->slot_index, need, loop, &index);
     struct pt_chunk *c;
 
+    pt_assert_call(!has_chunk(lane));
     if (r != PT_POOL_TAKEN && r != PT_POOL_ADOPTED)
         return r;
+    pt_assert(index < pt_load_acquire(&seg->chunks_open));
     c = pt_seg_chunk(seg, index);
     lane->chunk = (uint8_t *)c;
     lane->chunk_index = index;
@@ -360,7 +381,9 @@ bool pt_lane_write(struct pt_lane *lane, uint32_t id, const void *data, size_t l
     uint64_t committed;
     uint8_t *at;
 
+    pt_assert_valid(is_valid(lane));
     id &= PT_RECORD_ID_MASK;
+    pt_assert_call(id != 0 && id < PT_ID_MAX);
     lane->onward = lane->counted = false;
     if (id > PT_ID_SYSTEM_LAST && pt_state_is_full(state)) {
         if (!pt_owner_gone(lane) && pt_state_runs(state))
@@ -381,6 +404,8 @@ bool pt_lane_write(struct pt_lane *lane, uint32_t id, const void *data, size_t l
         need += PT_RECORD_HEAD;
         lane->base = ts;
     }
+    pt_assert(ts >= lane->base && ts - lane->base <= PT_DELTA_MAX);
+    pt_assert(at + pt_record_size(n) <= lane->chunk + lane->limit);
     pt_record_put_head(at, PT_RECORD_EVENT, id | flags, n, (uint32_t)(ts - lane->base), addr);
     if (n)
         memcpy(at + PT_RECORD_HEAD, data, n);
@@ -403,5 +428,6 @@ void pt_lane_recover(struct pt_lane *lane)
         lane->limit = pt_seg_backed(lane->seg, at - 1);
         lane->base = 0; /* a TIME record may or may not have been committed */
     }
+    pt_assert_valid(is_valid(lane));
     pt_store_release(&s->inside, 0u);
 }

@@ -8,6 +8,7 @@
  * payloads are not copied.  An event's cursor advances at the next call only, so that
  * the event's pointers stay valid until then.
  */
+#include "base/assert.h"
 #include "log/reader/state.h"
 
 #define CACHE_LINE 64u /* only for prefetching: another size costs little */
@@ -60,6 +61,7 @@ static inline int advance(struct pt_log_reader *r, struct pt_packet_cursor *c)
 {
     int rc = pt_decode_event(&c->decoder, &c->record);
 
+    pt_assert(c == &r->round.cursors[r->round.contest.winner]);
     if (pt_unlikely(rc != 1))
         rc = pt_reader_next_packet(r, c);
     if (pt_likely(rc == 1))
@@ -74,6 +76,8 @@ static inline void give(struct pt_log_reader *r, struct pt_event *e)
 {
     struct pt_packet_cursor *c = &r->round.cursors[r->round.contest.winner];
 
+    pt_assert(r->round.contest.winner < r->round.cursor_count);
+    pt_assert(c->decoder.p <= c->decoder.end);
     r->round.current = c;
     __builtin_prefetch(c->decoder.p + 3 * CACHE_LINE);
     e->ns = to_ns(r, c->record.ts);

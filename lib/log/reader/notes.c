@@ -3,6 +3,7 @@
 /* The tables of a round: a cursor for each author, and the notes of its packets. */
 #include <stdlib.h>
 #include <string.h>
+#include "base/assert.h"
 #include "base/grow.h"
 #include "base/hash.h"
 #include "log/reader/state.h"
@@ -110,6 +111,7 @@ static struct pt_packet_cursor *cursor_of(struct pt_reader_round *round, uint64_
     }
     if (round->cursor_count == round->cursor_room)
         return NULL;
+    pt_assert(round->cursor_count * 2 < round->hash_room);
     c = &round->cursors[round->cursor_count++];
     round->hash[cell] = (uint32_t)round->cursor_count;
     c->author.wid = wid;
@@ -137,6 +139,7 @@ int pt_reader_note(struct pt_reader_round *round, uint64_t wid, struct pt_note e
         round->unsorted |= entry.first_ts < round->notes[c->last_note].first_ts;
         round->notes[c->last_note].next = i;
     }
+    pt_assert(round->note_count <= round->note_room && c->next_note <= i);
     c->last_note = i;
     return 0;
 }
@@ -163,6 +166,7 @@ static void sort_author(struct pt_reader_round *round, struct pt_packet_cursor *
 
     for (uint32_t i = c->next_note; i != PT_NO_NOTE; i = round->notes[i].next)
         places[n++] = (struct place){ round->notes[i].first_ts, i };
+    pt_assert(n > 0 && n <= round->note_count);
     qsort(places, n, sizeof *places, by_place);
     for (size_t k = 0; k < n; k++) {
         *link = c->last_note = places[k].note;

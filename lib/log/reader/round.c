@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/assert.h"
 #include "log/order.h"
 #include "log/reader/state.h"
 
@@ -180,6 +181,7 @@ static int take_piece(struct pt_log_reader *r, struct pt_packet_cursor *c,
         to = d.p;
     if (d.p == d.end)
         to = d.end;
+    pt_assert(to <= d.end && r->round.held >= c->held);
     if (c->held || c->room < (size_t)(to - from)) {
         free(c->buffer);
         c->room = (size_t)(to - from);
@@ -214,6 +216,7 @@ static int take_records(struct pt_log_reader *r, struct pt_packet_cursor *c,
         return error;
     if (c->done || r->round.held - c->held + packet->bytes > r->most_unpacked)
         return take_piece(r, c, packet);
+    pt_assert(r->round.held >= c->held);
     r->round.held += packet->bytes - c->held;
     c->held = packet->bytes;
     c->buffer = r->unpacker.buffer;
@@ -317,6 +320,7 @@ PT_NOINLINE int pt_reader_next_packet(struct pt_log_reader *r, struct pt_packet_
         c->decoder.p = c->decoder.end;
         if (c->next_note == PT_NO_NOTE)
             return 0;
+        pt_assert(c->next_note < r->round.note_count);
         n = &r->round.notes[c->next_note];
         if (!c->done && r->seeking && n->last_ts < r->seek_ts) {
             c->next_note = n->next;
@@ -357,6 +361,7 @@ static int begin_contest(struct pt_log_reader *r)
         return rc;
     }
     pt_tournament_begin(&round->contest);
+    pt_assert(round->contest.count <= round->cursor_count);
     return 1;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/assert.h"
 #include "base/grow.h"
 #include "log/reader/source.h"
 
@@ -79,6 +80,7 @@ static int read_more(struct pt_source *s)
         ssize_t n = read_at(s, to, most, s->start + s->length);
 
         if (n > 0) {
+            pt_assert((size_t)n <= room);
             s->length += (size_t)n;
             return 1;
         }
@@ -98,6 +100,7 @@ const void *pt_source_fetch(struct pt_source *s, uint64_t offset, size_t bytes, 
     if (there || offset > (uint64_t)INT64_MAX - bytes)
         return there;
     move_to(s, s->keep < offset ? s->keep : offset);
+    pt_assert(s->start <= offset || !s->seekable);
     *error = pt_grow_to(&s->buffer, &s->room, (size_t)(offset - s->start) + bytes, READ_BYTES);
     while (!*error && rc == 1 && s->length < offset - s->start + bytes) {
         rc = s->at_end ? 0 : read_more(s);

@@ -3,6 +3,7 @@
 /* The k-way merge of logs; see tournament.h. */
 #include <errno.h>
 #include <stdlib.h>
+#include "base/assert.h"
 #include "base/wide.h"
 #include "log/reader/tournament.h"
 
@@ -41,6 +42,7 @@ int pt_tournament_reset(struct pt_tournament *t, size_t n)
 
 void pt_tournament_enter(struct pt_tournament *t, uint32_t index, uint64_t ts, uint32_t tie)
 {
+    pt_assert_call(index < t->contestants && t->count < t->contestants);
     t->ts[t->contestants + index] = ts;
     t->rank[t->contestants + index] = (uint64_t)tie << 32 | index;
     t->count++;
@@ -114,6 +116,21 @@ static void arrive(struct pt_tournament *t, uint32_t index)
     }
 }
 
+/* Does each contestant that is not out wait at one match, or has won? */
+#define LOOKED_AT 64u
+PT_VALIDATOR bool is_valid(const struct pt_tournament *t)
+{
+    size_t in = t->contestants > 0 && t->winner_rank != OUT;
+
+    if (t->contestants > LOOKED_AT)
+        return true;
+    for (size_t i = 1; i < t->contestants; i++) {
+        if (t->rank[i] == NOBODY || (t->rank[i] != OUT && t->rank[i] == t->winner_rank))
+            return false;
+        in += t->rank[i] != OUT;
+    }
+    return in == t->count;
+}
 void pt_tournament_begin(struct pt_tournament *t)
 {
     t->steady = false;
@@ -121,6 +138,7 @@ void pt_tournament_begin(struct pt_tournament *t)
         t->rank[i] = NOBODY;
     for (size_t i = 0; i < t->contestants; i++)
         arrive(t, (uint32_t)i);
+    pt_assert_valid(is_valid(t));
 }
 
 /* The earliest of the contestants that lost only against the winner: the second of all. */
@@ -134,6 +152,7 @@ static void find_second(struct pt_tournament *t)
         rank ^= (rank ^ t->rank[i]) & before;
         ts = other < ts ? other : ts;
     }
+    pt_assert((uint32_t)rank != t->winner || ts == OUT);
     t->limit = ts;
     t->second = (uint32_t)rank;
 }
@@ -142,6 +161,7 @@ bool pt_tournament_again(struct pt_tournament *t, uint64_t ts)
 {
     uint64_t before = t->winner_rank;
 
+    pt_assert_call(t->count > 0 && t->winner < t->contestants);
     if (t->steady && !t->limit) {
         find_second(t);
         if (ts < t->limit)
@@ -149,6 +169,8 @@ bool pt_tournament_again(struct pt_tournament *t, uint64_t ts)
         t->steady = false;
     }
     set_winner(t, play(t, ts, before));
+    pt_assert(t->winner < t->contestants);
+    pt_assert_valid(is_valid(t));
     if (t->winner_rank != before)
         return false;
     t->steady = true;
@@ -158,6 +180,8 @@ bool pt_tournament_again(struct pt_tournament *t, uint64_t ts)
 
 void pt_tournament_leave(struct pt_tournament *t)
 {
+    pt_assert_call(t->count > 0);
     set_winner(t, play(t, OUT, OUT));
     t->count--;
+    pt_assert_valid(is_valid(t));
 }

@@ -3,6 +3,7 @@
 /* Going through packets; see walk.h. */
 #include <errno.h>
 #include <string.h>
+#include "base/assert.h"
 #include "log/order.h"
 #include "log/reader/walk.h"
 
@@ -20,6 +21,7 @@ void pt_walk_init(struct pt_walk *w, struct pt_source *source, uint32_t seed, ui
 
 void pt_walk_add_segment(struct pt_walk *w, uint64_t from, uint64_t to)
 {
+    pt_assert_call(w->segment_count < 2);
     if (from < to)
         w->segments[w->segment_count++] = (struct pt_segment){ from, to };
     if (w->segment_count == 1)
@@ -177,6 +179,7 @@ int pt_walk_next(struct pt_walk *w, const struct pt_packet_head **packet, uint64
         if (error)
             return error;
         if (p) {
+            pt_assert(p->bytes <= to - w->offset);
             *offset = w->offset;
             rc = take(w, p);
             if (rc < 0)

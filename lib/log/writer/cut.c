@@ -22,6 +22,7 @@
  */
 #include <posixtrace/info.h>
 #include <string.h>
+#include "base/assert.h"
 #include "log/writer/state.h"
 
 void pt_writer_mark(struct pt_log_writer *w)
@@ -45,6 +46,8 @@ void pt_writer_mark(struct pt_log_writer *w)
         for (unsigned i = 0; i < w->mark_count; i++)
             w->marks[i] = w->marks[2 * i + 1];
     }
+    pt_assert(w->mark_count < PT_MARKS);
+    pt_assert(w->mark_count == 0 || w->marks[w->mark_count - 1].events <= mark.events);
     w->marks[w->mark_count++] = mark;
 }
 
@@ -58,6 +61,7 @@ static uint64_t take_mark(struct pt_log_writer *w, uint64_t cut)
         w->mark_count--;
     if (w->mark_count)
         mark = w->marks[w->mark_count - 1];
+    pt_assert(mark.events <= w->events && mark.unnamed <= w->unnamed);
     w->totals.lost[cause] += w->events - mark.events;
     /* Losses of control writers are in the sum of all only, as these are no threads. */
     w->totals.folded_lost[cause] += w->events - mark.events - (w->unnamed - mark.unnamed);
@@ -105,6 +109,7 @@ int pt_writer_go_back(struct pt_log_writer *w)
     w->replace.bytes = 0;
     for (size_t i = 0; i < w->totals.count; i++)
         w->totals.entries[i].dirty = true;
+    pt_assert(from >= PT_LOG_DATA_START && !w->part_open);
     error = pt_out_truncate(&w->out, from);
     if (error)
         return error;

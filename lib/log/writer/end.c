@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/assert.h"
 #include "log/writer/state.h"
 
 #define SYNCS_A_PACKET 1000u
@@ -74,6 +75,7 @@ static int put_index(struct pt_log_writer *w)
     if (!p)
         return error;
     memset(p, 0, sizeof *p);
+    pt_assert(w->index.count <= PT_INDEX_MAX);
     p->count = (uint32_t)w->index.count;
     if (entries)
         memcpy(p + 1, w->index.entries, entries);
@@ -130,6 +132,7 @@ static int put_end(struct pt_log_writer *w, int end, uint64_t closing)
     put_counts(w, (void *)author);
     pt_writer_put_more(w, (struct pt_packet_count *)(void *)author + counts);
     trailer = (void *)((uint8_t *)p + bytes - sizeof *trailer);
+    pt_assert((uint8_t *)trailer >= (uint8_t *)author);
     trailer->offset = pt_out_offset(&w->out);
     trailer->bytes = bytes;
     trailer->magic = PT_TRAILER_MAGIC;
@@ -210,6 +213,7 @@ int pt_log_complete(struct pt_log_writer *w, int end, const struct pt_log_status
 
     if (w->closed)
         return 0;
+    pt_assert_call(count == 0 || authors);
     w->alone = end == POSIXTRACE_END_RECOVERED && !status;
     w->outlived = end == POSIXTRACE_END_SHUTDOWN && status && status->outlived;
     if (!error && w->stop_due)

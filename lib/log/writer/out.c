@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/assert.h"
 #include "base/grow.h"
 #include "base/sys.h"
 #include "log/writer/out.h"
@@ -154,6 +155,7 @@ static void note_written(struct pt_out *o, size_t bytes)
 {
     size_t done = 0;
 
+    pt_assert_call(bytes <= o->length);
     o->position += bytes;
     o->length -= bytes;
     while (done < o->packet_count && o->packets[done].end <= o->position)
@@ -169,6 +171,18 @@ static uint8_t *first_byte(const struct pt_out *o)
     return o->buffer + o->position % ALIGNMENT;
 }
 
+/* Do the packets in the buffer end in order, the last one with the buffer? */
+PT_VALIDATOR bool is_valid(const struct pt_out *o)
+{
+    uint64_t end = o->whole;
+
+    for (size_t i = 0; i < o->packet_count; end = o->packets[i++].end)
+        if (o->packets[i].end <= end)
+            return false;
+    return o->packet_count <= o->packet_room && o->whole <= o->position &&
+           o->length <= o->room - ALIGNMENT && (o->packet_count > 0) == (o->length > 0) &&
+           (o->packet_count == 0 || end == pt_out_offset(o));
+}
 int pt_out_flush(struct pt_out *o)
 {
     uint8_t *first = first_byte(o);
@@ -188,6 +202,8 @@ int pt_out_flush(struct pt_out *o)
         note_written(o, done);
         memmove(first_byte(o), first + done, o->length);
     }
+    pt_assert(error || o->length == 0);
+    pt_assert_valid(is_valid(o));
     return error;
 }
 
@@ -206,6 +222,8 @@ void *pt_out_reserve(struct pt_out *o, size_t bytes, int *error)
 
 void pt_out_commit(struct pt_out *o, size_t bytes, uint64_t wid, uint32_t events)
 {
+    pt_assert_call(bytes > 0 && o->packet_count < o->packet_room);
+    pt_assert(o->length + bytes <= o->room - ALIGNMENT);
     o->length += bytes;
     o->packets[o->packet_count++] = (struct pt_out_packet){ .end = pt_out_offset(o),
                                                             .wid = wid,

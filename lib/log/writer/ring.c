@@ -13,6 +13,7 @@
 #include <posixtrace/info.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/assert.h"
 #include "log/writer/state.h"
 
 /* Room in a ring for ROUND packets, which do not count as log size, so that
@@ -142,6 +143,8 @@ void pt_ring_push_part(struct pt_log_writer *w)
         .goes_on = w->part_goes_on,
     };
 
+    pt_assert_call(ring->count < ring->room);
+    pt_assert(w->part_start <= ring->head && (!ring->bytes || part.bytes <= ring->bytes));
     part.counts = count_part(w, &part);
     ring->count++;
     *pt_ring_part(ring, ring->count - 1) = part;
@@ -153,18 +156,21 @@ static void give_up_oldest_for(struct pt_log_writer *w, unsigned cause)
     struct pt_part *part = pt_ring_part(ring, 0);
     uint64_t unknown = part->events;
 
+    pt_assert_call(ring->count > 0);
     for (uint32_t i = 0; i < part->authors; i++) {
         const struct pt_part_count *c = &part->counts[i];
 
         pt_totals_lose(&w->totals, c->key, cause, c->events);
         unknown -= c->events;
     }
+    pt_assert(w->resumed || unknown <= part->events);
     if (unknown) {
         w->totals.lost[cause] += unknown;
         w->totals.folded_lost[cause] += unknown;
     }
     for (uint32_t i = part->authors; i < part->authors + part->ids; i++)
         w->counts[part->counts[i].key] -= part->counts[i].events;
+    pt_assert(w->resumed || (w->events >= part->events && w->data_bytes >= part->data_bytes));
     w->events -= part->events;
     w->data_bytes -= part->data_bytes;
     if (part->events && cause == POSIXTRACE_LOST_LOG_OVERWRITTEN)
@@ -225,6 +231,7 @@ static int fix_ring(struct pt_log_writer *w)
         error = put_pad(w, (uint32_t)(ring->bytes - ring->head));
     if (!error)
         error = pt_writer_copies(w);
+    pt_assert(error || pt_out_offset(&w->out) >= PT_LOG_DATA_START + ring->bytes);
     ring->meta = pt_out_offset(&w->out);
     if (!error)
         error = pt_out_flush(&w->out);
@@ -243,6 +250,7 @@ static int pad_to_end(struct pt_log_writer *w, uint32_t rest)
 {
     int error;
 
+    pt_assert_call(w->ring.head % w->ring.bytes + rest == w->ring.bytes);
     if (rest >= sizeof(struct pt_packet_head)) {
         error = put_pad(w, rest);
         if (error)
@@ -259,6 +267,7 @@ static int pad_to_end(struct pt_log_writer *w, uint32_t rest)
 /* The position of the oldest byte that must stay. */
 static uint64_t tail(const struct pt_log_writer *w)
 {
+    pt_assert(!w->ring.count || pt_ring_part(&w->ring, 0)->start <= w->ring.head);
     if (w->ring.count)
         return pt_ring_part(&w->ring, 0)->start;
     return w->part_open ? w->part_start : w->ring.head;
@@ -312,5 +321,8 @@ int pt_ring_place(struct pt_log_writer *w, uint32_t bytes, bool data)
         if (rc)
             return rc;
     }
-    return free_space(w, bytes);
+    rc = free_space(w, bytes);
+    pt_assert(rc || ring->head % ring->bytes + bytes <= ring->bytes);
+    pt_assert(rc || pt_out_offset(&w->out) == pt_ring_offset(w, ring->head));
+    return rc;
 }

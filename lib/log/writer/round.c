@@ -11,6 +11,7 @@
  */
 #include <posixtrace/info.h>
 #include <string.h>
+#include "base/assert.h"
 #include "log/writer/state.h"
 
 int pt_writer_set_totals(struct pt_log_writer *w, const struct pt_log_status *status,
@@ -86,6 +87,7 @@ void pt_writer_state(struct pt_log_writer *w, struct pt_log_state *s)
 /* The part is in the log, its ROUND included: the next one begins. */
 void pt_writer_close_part(struct pt_log_writer *w, bool goes_on)
 {
+    pt_assert(w->part_start <= w->ring.head && w->part_open == (w->part_packets > 0));
     if (pt_writer_loops(w))
         pt_ring_push_part(w);
     else if (w->part_open)
@@ -118,6 +120,7 @@ static uint32_t list_size(const struct pt_log_writer *w, bool all, uint64_t limi
     uint64_t room = (limit - fixed) / sizeof(struct pt_packet_author);
     uint32_t n = 0;
 
+    pt_assert_call(limit >= fixed);
     for (size_t i = 0; i < w->totals.count && n < room; i++)
         n += all || w->totals.entries[i].dirty;
     return n;
@@ -139,6 +142,7 @@ static void list_authors(struct pt_log_writer *w, struct pt_packet_author *to, u
             e->listed_in = w->round;
         }
     }
+    pt_assert(n == count);
 }
 
 int pt_writer_round(struct pt_log_writer *w, unsigned flags)
@@ -260,6 +264,7 @@ void pt_writer_emergency(struct pt_log_writer *w, int error, int end)
         return;
     memset(&block, 0, sizeof block);
     pt_writer_state(w, &p->state);
+    pt_assert(w->resumed || p->state.events >= waits);
     p->head.flags = PT_ROUND_EMERGENCY;
     p->state.authors = list_losers(w, p, room);
     p->state.lost[POSIXTRACE_LOST_LOG_ERROR] += waits;
@@ -272,6 +277,7 @@ void pt_writer_emergency(struct pt_log_writer *w, int error, int end)
     pt_writer_put_more(w, (struct pt_packet_author *)(void *)(p + 1) + p->state.authors);
     bytes = (uint32_t)(sizeof *p + p->state.authors * sizeof(struct pt_packet_author)) + more;
     pt_packet_seal(&p->head, PT_PACKET_ROUND, bytes, w->seed);
+    pt_assert(p->state.authors <= room && bytes <= sizeof block);
     if (pt_out_write_at(&w->out, &block, bytes, PT_LOG_STATUS_OFF) == 0)
         w->emergency = true;
 }
@@ -302,6 +308,7 @@ static int take_back_round(struct pt_log_writer *w)
     error = pt_out_seek(&w->out, w->replace.offset);
     if (error)
         return error;
+    pt_assert(w->ring.head >= w->replace.bytes && w->round > 1 && w->lsn >= w->replace.lsn);
     w->ring.head -= w->replace.bytes;
     w->lsn = w->replace.lsn;
     w->round--;

@@ -19,6 +19,7 @@
 #define PT_LOG_WRITER_STATE_H
 
 #include <errno.h>
+#include "base/assert.h"
 #include "log/format.h"
 #include "log/index.h"
 #include "log/tally.h"
@@ -140,6 +141,7 @@ static inline bool pt_writer_loops(const struct pt_log_writer *w)
 static inline uint32_t pt_writer_seal(struct pt_log_writer *w, struct pt_packet_head *head,
                                       unsigned type, uint32_t bytes)
 {
+    pt_assert_call(bytes >= sizeof *head && bytes % PT_PACKET_ALIGN == 0);
     head->lsn = ++w->lsn;
     head->round = w->round;
     pt_packet_seal(head, type, bytes, w->seed);

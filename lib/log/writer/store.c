@@ -6,6 +6,7 @@
  */
 #include <posixtrace/info.h>
 #include <string.h>
+#include "base/assert.h"
 #include "base/grow.h"
 #include "log/order.h"
 #include "log/writer/state.h"
@@ -24,6 +25,7 @@ static void note_part_author(struct pt_log_writer *w, struct pt_total *total, ui
             return;
         w->part_authors[w->part_author_count++] = total->author.wid;
     }
+    pt_assert(w->part_author_count <= w->part_author_room);
     total->part_events += events;
 }
 
@@ -55,6 +57,7 @@ void pt_writer_account(struct pt_log_writer *w, const struct pt_log_packet *piec
     const struct pt_types *t = &w->types;
     struct pt_total *total = pt_totals_get(&w->totals, &piece->author);
 
+    pt_assert_call(bytes > 0 && piece->events > 0 && w->ring.head >= bytes);
     if (!w->part_open) {
         w->part_open = true;
         w->part_start = w->ring.head - bytes;
@@ -63,6 +66,7 @@ void pt_writer_account(struct pt_log_writer *w, const struct pt_log_packet *piec
     w->part_packets++;
     w->part_events += piece->events;
     w->part_bytes += bytes;
+    pt_assert(w->part_start <= w->ring.head - bytes);
     if (piece->first_ts < w->part_first)
         w->part_first = piece->first_ts;
     if (piece->last_ts > w->part_last)
@@ -108,6 +112,7 @@ static void fill_data(struct pt_packet_data *p, const struct pt_log_packet *piec
     p->base_ts = piece->base_ts;
     p->first_ts = piece->first_ts;
     p->last_ts = piece->last_ts;
+    pt_assert(s->bytes <= PT_PACKET_DATA_MAX && (!s->packed || s->bytes <= piece->bytes));
     memcpy(p + 1, s->at, s->bytes);
     memset((uint8_t *)(p + 1) + s->bytes, 0, pt_packet_align(s->bytes) - s->bytes);
     p->head.flags = (uint16_t)(flags | (s->packed ? PT_DATA_PACKED : 0));
@@ -145,6 +150,7 @@ static int store(struct pt_log_writer *w, const struct pt_log_packet *piece, uns
         s.packed = packed != 0;
         s.bytes = packed ? packed : piece->bytes;
     }
+    pt_assert_call(piece->events > 0 && piece->bytes <= PT_PACKET_DATA_MAX);
     bytes = (uint32_t)sizeof *p + pt_packet_align(s.bytes);
     if (pt_writer_loops(w))
         rc = pt_ring_place(w, bytes, true);
@@ -158,6 +164,7 @@ static int store(struct pt_log_writer *w, const struct pt_log_packet *piece, uns
     pt_out_commit(&w->out, bytes, piece->author.wid, piece->events);
     w->ring.head += bytes;
     pt_writer_account(w, piece, bytes);
+    pt_assert(w->resumed || !pt_writer_loops(w) || w->data_bytes <= pt_writer_size(w));
     return 0;
 }
 
