@@ -30,12 +30,6 @@
 
 enum { STOP, GIVE, GO_ON };
 
-void pt_follow_forget(struct pt_follow *f)
-{
-    f->part = f->seen = f->packets = 0;
-    f->gap = f->missing = false;
-}
-
 static int keep_packet(struct pt_log_reader *r, const struct pt_packet_data *p)
 {
     struct pt_follow *f = &r->follow;

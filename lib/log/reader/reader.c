@@ -101,29 +101,6 @@ static int open_complete(struct pt_log_reader *r)
     return rc < 0 ? rc : 1;
 }
 
-void pt_reader_walk(const struct pt_log_reader *r, struct pt_walk *walk, struct pt_source *source,
-                    uint64_t from)
-{
-    uint64_t ring_end = PT_LOG_DATA_START + r->ring_bytes;
-
-    if (!r->ring_bytes) {
-        pt_walk_init(walk, source, r->seed, from, r->data_end);
-        return;
-    }
-    if (from >= r->first_offset) {
-        pt_walk_init(walk, source, r->seed, from, ring_end);
-        pt_walk_add_segment(walk, PT_LOG_DATA_START, r->first_offset);
-    } else {
-        pt_walk_init(walk, source, r->seed, from, r->first_offset);
-    }
-    walk->ring = true;
-    /* END names the oldest packet: unreadable bytes there are damage, not overwritten. */
-    walk->started = r->has_end;
-    walk->area = (struct pt_segment){ PT_LOG_DATA_START, ring_end };
-    walk->newest_lsn = r->newest_lsn;
-    walk->stop_at_newest = r->has_end;
-}
-
 /* The status in the header block.  1: *packet stored; 0: there is none. */
 static int emergency(struct pt_log_reader *r, const struct pt_packet_head **packet)
 {

@@ -191,10 +191,6 @@ struct pt_log_reader {
 };
 
 /* reader.c */
-/* A walk over the packets of events (and, if linear, names and sync points),
- * oldest first.  source must not be the reader's own while that is in use. */
-void pt_reader_walk(const struct pt_log_reader *r, struct pt_walk *walk, struct pt_source *source,
-                    uint64_t from);
 /* Opens the same file again, in its present state.  -ESTALE: it is another log. */
 int pt_reader_reopen(struct pt_log_reader *r);
 
@@ -212,6 +208,10 @@ int pt_reader_learn_end(struct pt_log_reader *r, const struct pt_packet_end *end
 int pt_reader_add_sync(struct pt_log_reader *r, const struct pt_sync *point);
 
 /* survey.c */
+/* A walk over the packets of events (and, if linear, names and sync points),
+ * oldest first.  source must not be the reader's own while that is in use. */
+void pt_reader_walk(const struct pt_log_reader *r, struct pt_walk *walk, struct pt_source *source,
+                    uint64_t from);
 int pt_reader_survey(struct pt_log_reader *r);
 /* The newest status counts more events than were found up to it: in a ring, the round that
  * the writer did not end has overwritten the missing ones. */
@@ -246,6 +246,10 @@ void pt_reader_latest_name(struct pt_log_reader *r, struct pt_author *author);
 /* Like collect() in round.c, but for complete rounds only. */
 int pt_reader_collect_whole(struct pt_log_reader *r);
 /* Forgets the position: reading begins elsewhere. */
-void pt_follow_forget(struct pt_follow *f);
+static inline void pt_follow_forget(struct pt_follow *f)
+{
+    f->part = f->seen = f->packets = 0;
+    f->gap = f->missing = false;
+}
 
 #endif

@@ -16,33 +16,7 @@
 #include "base/assert.h"
 #include "log/writer/state.h"
 
-#define SYNCS_A_PACKET 1000u
-#define CLOSE_TRIES    64
-
-int pt_writer_copies(struct pt_log_writer *w)
-{
-    void *at;
-    int error;
-
-    for (size_t i = 0; i < w->sync_count; i += SYNCS_A_PACKET) {
-        size_t n = w->sync_count - i < SYNCS_A_PACKET ? w->sync_count - i : SYNCS_A_PACKET;
-
-        at = pt_out_reserve(&w->out, sizeof(struct pt_packet_sync) + n * sizeof *w->syncs, &error);
-        if (!at)
-            return error;
-        pt_out_commit(&w->out, pt_writer_sync_packet(w, at, &w->syncs[i], (uint32_t)n), 0, 0);
-    }
-    for (unsigned kind = 0; kind < PT_TEXTS; kind++)
-        for (uint32_t id = 1; id < PT_ID_MAX; id++) {
-            if (!pt_texts_get(&w->texts, (enum pt_text)kind, id))
-                continue;
-            at = pt_out_reserve(&w->out, PT_TEXT_PACKET_MAX, &error);
-            if (!at)
-                return error;
-            pt_out_commit(&w->out, pt_writer_text_packet(w, at, (enum pt_text)kind, id), 0, 0);
-        }
-    return 0;
-}
+#define CLOSE_TRIES 64
 
 /* Makes the index of a LOOP log from the parts that it has at its end. */
 static int index_parts(struct pt_log_writer *w)

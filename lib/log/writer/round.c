@@ -60,7 +60,7 @@ void pt_writer_state(struct pt_log_writer *w, struct pt_log_state *s)
     s->stream_full = status->stream_full;
     s->stream_overrun = status->stream_overrun;
     s->flush_error = status->flush_error;
-    s->log_full = pt_log_full(w) ? POSIX_TRACE_FULL : POSIX_TRACE_NOT_FULL;
+    s->log_full = pt_writer_is_full(w) ? POSIX_TRACE_FULL : POSIX_TRACE_NOT_FULL;
     s->log_overrun = w->overran ? POSIX_TRACE_OVERRUN : POSIX_TRACE_NO_OVERRUN;
     s->late = status->late;
     s->peak_bytes = status->peak_bytes;

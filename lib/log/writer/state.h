@@ -3,14 +3,14 @@
 /*
  * The inside of a log writer, shared by the files that make one up:
  *
- *   writer.c  life, the header of the file
- *   names.c   names, descriptions, sync points
- *   store.c   storing packets under the log-full policy
- *   round.c   ROUND packets, and the emergency status when writing fails
- *   ring.c    LOOP: wrapping, giving up the oldest rounds
- *   end.c     completing and clearing
- *   cut.c     continuing after another program has cut the file
- *   resume.c  rebuilding this state from a log that was left
+ *   writer.c    life
+ *   metadata.c  the header of the file, names, descriptions, sync points
+ *   store.c     storing packets under the log-full policy
+ *   round.c     ROUND packets, and the emergency status when writing fails
+ *   ring.c      LOOP: wrapping, giving up the oldest rounds
+ *   end.c       completing and clearing
+ *   cut.c       continuing after another program has cut the file
+ *   resume.c    rebuilding this state from a log that was left
  *
  * A round of the caller is written as one part or, in a LOOP log, as several
  * (PT_ROUND_CONTINUES), because a LOOP log gives up whole parts.
@@ -148,16 +148,23 @@ static inline uint32_t pt_writer_seal(struct pt_log_writer *w, struct pt_packet_
     return bytes;
 }
 
-/* writer.c */
+static inline bool pt_writer_is_full(const struct pt_log_writer *w)
+{
+    return w->full || w->ring.bytes != 0;
+}
+
+/* metadata.c */
+/* The whole header block of a new log. */
+int pt_writer_begin_file(struct pt_log_writer *w);
 int pt_writer_header(struct pt_log_writer *w, uint32_t flags, uint64_t end_offset,
                      uint64_t file_end);
-
-/* names.c */
 #define PT_TEXT_PACKET_MAX (sizeof(struct pt_packet_text) + PT_DESCRIPTION_MAX + PT_PACKET_ALIGN)
 uint32_t pt_writer_text_packet(struct pt_log_writer *w, void *at, enum pt_text kind, uint32_t id);
 uint32_t pt_writer_sync_packet(struct pt_log_writer *w, void *at, const struct pt_sync *points,
                                uint32_t count);
 int pt_writer_note_sync(struct pt_log_writer *w, const struct pt_sync *point);
+/* Copies of all sync points and names, into the buffer. */
+int pt_writer_copies(struct pt_log_writer *w);
 
 /* store.c */
 void pt_writer_account(struct pt_log_writer *w, const struct pt_log_packet *piece, uint32_t bytes);
@@ -176,10 +183,6 @@ void pt_writer_emergency(struct pt_log_writer *w, int error, int end);
 int pt_writer_flush(struct pt_log_writer *w);
 /* Events of the authors from first to last that are in the buffer only. */
 uint64_t pt_writer_waiting(const struct pt_log_writer *w, uint64_t first, uint64_t last);
-
-/* end.c */
-/* Copies of all sync points and names, into the buffer. */
-int pt_writer_copies(struct pt_log_writer *w);
 
 /* cut.c */
 /* A part of a log that grows has ended. */

@@ -1,11 +1,87 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Writes the names, descriptions and sync points that readers need to decode events.
+ * Writes what readers need to decode events: the header of the file, names, descriptions and
+ * sync points.
  */
+#include <posixtrace/attr.h>
 #include <string.h>
 #include "base/grow.h"
 #include "log/writer/state.h"
+
+#define SYNCS_A_PACKET 1000u
+
+/* ---- the header ---- */
+
+static void fill_header(const struct pt_log_writer *w, struct pt_log_header *h)
+{
+    const struct pt_attr *attr = &w->params.attr;
+
+    memset(h, 0, sizeof *h);
+    memcpy(h->magic, PT_LOG_MAGIC, sizeof h->magic);
+    h->version = PT_LOG_VERSION;
+    if (attr->compression == POSIXTRACE_COMPRESSION_ZSTD) {
+        h->version = PT_LOG_VERSION_FEATURES;
+        h->features = PT_LOG_ZSTD;
+    }
+    h->header_size = PT_LOG_HEADER_SIZE;
+    h->clock = w->params.clock;
+    memcpy(h->id, w->params.id, sizeof h->id);
+    memcpy(h->boot_id, w->params.boot_id, sizeof h->boot_id);
+    h->pid = w->params.pid;
+    h->data_start = PT_LOG_DATA_START;
+    h->ring_bytes = w->ring.bytes;
+    h->meta_start = w->ring.bytes ? PT_LOG_DATA_START + w->ring.bytes : 0;
+    h->create_ns = attr->create_ns;
+    h->clock_res_ns = attr->clock_res_ns;
+    h->stream_size = attr->stream_size;
+    h->max_data = attr->max_data;
+    h->log_size = attr->log_size;
+    h->stream_policy = attr->stream_policy;
+    h->log_policy = attr->log_policy;
+    h->inheritance = attr->inheritance;
+    h->policy_is_default = attr->policy_is_default;
+    h->event_cost_ps = (uint32_t)attr->event_cost_ps;
+    memcpy(h->name, attr->name, sizeof h->name);
+    memcpy(h->genversion, attr->genversion, sizeof h->genversion);
+    if (w->sync_count)
+        h->sync = w->syncs[0];
+}
+
+/* One write inside one page: a reader sees the old header or the new one. */
+int pt_writer_header(struct pt_log_writer *w, uint32_t flags, uint64_t end_offset,
+                     uint64_t file_end)
+{
+    struct pt_log_header h;
+
+    fill_header(w, &h);
+    h.flags = flags;
+    h.end_offset = end_offset;
+    h.file_end = file_end;
+    pt_log_header_seal(&h);
+    return pt_out_write_at(&w->out, &h, sizeof h, 0);
+}
+
+int pt_writer_begin_file(struct pt_log_writer *w)
+{
+    struct pt_log_header h;
+    uint8_t *block;
+    int error;
+
+    if (w->params.seekable && (error = pt_out_truncate(&w->out, 0)) != 0)
+        return error;
+    block = pt_out_reserve(&w->out, PT_LOG_DATA_START, &error);
+    if (!block)
+        return error;
+    fill_header(w, &h);
+    pt_log_header_seal(&h);
+    memset(block, 0, PT_LOG_DATA_START);
+    memcpy(block, &h, sizeof h);
+    pt_out_commit(&w->out, PT_LOG_DATA_START, 0, 0);
+    return pt_out_flush(&w->out);
+}
+
+/* ---- names, descriptions, sync points ---- */
 
 uint32_t pt_writer_text_packet(struct pt_log_writer *w, void *at, enum pt_text kind, uint32_t id)
 {
@@ -32,6 +108,31 @@ uint32_t pt_writer_sync_packet(struct pt_log_writer *w, void *at, const struct p
     memcpy(p + 1, points, count * sizeof *points);
     return pt_writer_seal(w, &p->head, PT_PACKET_SYNC,
                           (uint32_t)(sizeof *p + count * sizeof *points));
+}
+
+int pt_writer_copies(struct pt_log_writer *w)
+{
+    void *at;
+    int error;
+
+    for (size_t i = 0; i < w->sync_count; i += SYNCS_A_PACKET) {
+        size_t n = w->sync_count - i < SYNCS_A_PACKET ? w->sync_count - i : SYNCS_A_PACKET;
+
+        at = pt_out_reserve(&w->out, sizeof(struct pt_packet_sync) + n * sizeof *w->syncs, &error);
+        if (!at)
+            return error;
+        pt_out_commit(&w->out, pt_writer_sync_packet(w, at, &w->syncs[i], (uint32_t)n), 0, 0);
+    }
+    for (unsigned kind = 0; kind < PT_TEXTS; kind++)
+        for (uint32_t id = 1; id < PT_ID_MAX; id++) {
+            if (!pt_texts_get(&w->texts, (enum pt_text)kind, id))
+                continue;
+            at = pt_out_reserve(&w->out, PT_TEXT_PACKET_MAX, &error);
+            if (!at)
+                return error;
+            pt_out_commit(&w->out, pt_writer_text_packet(w, at, (enum pt_text)kind, id), 0, 0);
+        }
+    return 0;
 }
 
 /* Writes a text or SYNC.  With a ring, the packet is written after the ring at once, so that it is
