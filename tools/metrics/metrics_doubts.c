@@ -273,8 +273,6 @@ void metrics_print_doubts(const struct metrics_view *v)
         if (v->withheld[i] == 0 && sum.count == 0 && !metrics_is_unknown(v, i, &sum))
             metrics_say_why(v, i, &sum);
     }
-    if (v->format != OUTPUT_TEXT)
-        metrics_say_unheard(v);
     metrics_say_waits(v);
 }
 

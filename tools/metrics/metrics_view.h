@@ -105,6 +105,9 @@ int64_t metrics_rounded(double ns);
 __attribute__((format(printf, 2, 3))) void metrics_remark(const struct metrics_view *v,
                                                           const char *format, ...);
 
+/* A table was written: a blank line is due before the next remark. */
+void metrics_remarks_below(void);
+
 /* "12.345": ns in us with three decimals; one of eight static buffers, reused in turn. */
 const char *metrics_us(int64_t ns);
 /* The same for a lower and an upper bound: "12.345" or "12.345..99.000". */
