@@ -11,7 +11,6 @@
 #include "base/sys.h"
 #include "place/dir.h"
 #include "place/place.h"
-#include "process/exit.h"
 #include "process/filter_callback.h"
 #include "process/inherit.h"
 #include "process/join.h"
@@ -282,22 +281,8 @@ void pt_inherit(struct pt_self *child, const struct pt_self *parent)
     errno = saved;
 }
 
-/*
- * When the library is loaded into a program that posixtrace record, or something
- * below it, has started: the program has one thread, all its rights and its first
- * environment.  Later the kernel would take milliseconds to register the process for
- * membarrier, in the middle of an event, and a program that has given up its user id
- * would reach no stream.
- */
-__attribute__((constructor)) static void follow_at_load(void)
+bool pt_inherit_at_load(void)
 {
-    int saved = errno;
-
     loaded_by = (uint32_t)pt_sys_pid();
-    if (followed() && pt_self_make()) {
-        pt_barrier_works();
-        pt_exit_register();
-        pt_thread_watch_exits();
-    }
-    errno = saved;
+    return followed() != NULL;
 }

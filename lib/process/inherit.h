@@ -37,4 +37,8 @@ bool pt_inherit_names(uint32_t pid, uint64_t start, char names_file[64], bool *a
  * pt_self; NULL: in a new image. */
 void pt_inherit(struct pt_self *child, const struct pt_self *parent);
 
+/* When the library is loaded: notes the process that loads this image.  True: a stream is to be
+ * followed. */
+bool pt_inherit_at_load(void);
+
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* See self.h. */
+/* See self.h; self_make.c makes it. */
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
@@ -10,13 +10,8 @@
 #include "base/thread.h"
 #include "page/page_left.h"
 #include "place/dir.h"
-#include "place/place.h"
-#include "process/exec.h"
-#include "process/fork.h"
-#include "process/inherit.h"
 #include "process/self.h"
 #include "process/thread.h"
-#include "process/unmade.h"
 #include "shm/liveness.h"
 #include "shm/missed.h"
 
@@ -35,7 +30,7 @@ static bool live(void)
     return words && pt_load_relaxed(words) != 0;
 }
 
-static uint64_t *get_words(void)
+uint64_t *pt_self_words(void)
 {
     uint64_t *words = pt_load_acquire(&live_words), *fresh;
 
@@ -58,13 +53,13 @@ __attribute__((constructor)) static void note_home(void)
 {
     int saved = errno;
 
-    get_words();
+    pt_self_words();
     errno = saved;
 }
 
 uint64_t pt_self_instance(void)
 {
-    uint64_t *words = get_words(), none = 0, mine;
+    uint64_t *words = pt_self_words(), none = 0, mine;
 
     if (!words)
         return 0;
@@ -95,9 +90,7 @@ bool pt_self_forget_parent(void)
     return true;
 }
 
-/* A struct pt_self that another thread has just made, and not published yet, does not belong to a
- * parent. */
-static bool is_own(const struct pt_self *s)
+bool pt_self_is_own(const struct pt_self *s)
 {
     return s->instance == pt_self_instance();
 }
@@ -106,7 +99,7 @@ struct pt_self *pt_self_parent(void)
 {
     struct pt_self *s = live() ? NULL : pt_load_acquire(&self_now);
 
-    return s && !is_own(s) ? s : NULL;
+    return s && !pt_self_is_own(s) ? s : NULL;
 }
 
 void pt_self_set_parent(struct pt_self *parent)
@@ -119,145 +112,17 @@ struct pt_self *pt_self_peek(void)
     return live() ? pt_load_acquire(&self_now) : NULL;
 }
 
-/* The map for which the process is counted until its page is. */
-struct held {
-    struct pt_names *names; /* NULL: for none */
-    char file[64];
-};
-
-static void hold(struct held *held, const struct pt_self *s)
+struct pt_self *pt_self_latest(void)
 {
-    held->names = s->names;
-    memcpy(held->file, s->names_file, sizeof held->file);
+    return pt_load_acquire(&self_now);
 }
 
-/* stays: the map is in use, or will be needed. */
-static void release(const struct held *held, bool stays)
+bool pt_self_replace(struct pt_self **old, struct pt_self *fresh)
 {
-    if (!held->names)
-        return;
-    pt_names_release(held->names, pt_place_uid(), held->file);
-    if (!stays)
-        pt_names_unmap(held->names);
+    return pt_cas_seqcst(&self_now, old, fresh);
 }
 
-static int open_names(struct pt_self *s, struct held *held)
-{
-    int r = pt_names_open(&s->names, s->names_file);
-
-    if (r < 0)
-        return r;
-    if (pt_names_hold(s->names)) {
-        hold(held, s);
-        return 0;
-    }
-    pt_names_unmap(s->names);
-    return -ENOENT;
-}
-
-/* The names of a new image: its page's, its family's, or a map of its own. */
-static int find_names(struct pt_self *s, struct held *held)
-{
-    int r;
-
-    if (pt_inherit_names(s->pid, s->start, s->names_file, &s->alone) && open_names(s, held) == 0)
-        return 0;
-    r = pt_names_create(&s->names, s->names_file);
-    if (r == 0 && pt_names_hold(s->names))
-        hold(held, s);
-    return r;
-}
-
-/* Another copy of the library, or a controller, was first with the page: its name
- * map is the process's. */
-static int follow_page(struct pt_self *s, struct held *held)
-{
-    if (strcmp(s->page->names_file, s->names_file) == 0)
-        return 0;
-    release(held, false);
-    held->names = NULL;
-    memcpy(s->names_file, s->page->names_file, sizeof s->names_file);
-    s->names_file[sizeof s->names_file - 1] = '\0';
-    return open_names(s, held);
-}
-
-/*
- * Without /proc, as after chroot(), the pid namespace is unknown.  It is the parent's if getppid()
- * is the parent's own pid.  The first process of a namespace has no parent in it; its children may
- * have a parent with the pid 1, which proves nothing.
- */
-static bool is_child_of(const struct pt_self *parent)
-{
-    return parent->pid != 1 && getppid() == (pid_t)parent->pid;
-}
-
-static int build_child(struct pt_self *s, const struct pt_self *parent)
-{
-    int r;
-
-    s->layouts = pt_load_acquire(&parent->layouts);
-    r = pt_page_create(&s->page, s->pid, s->start, s->names_file, s->page_file);
-    if (r < 0)
-        return r;
-    if (s->page->pid_ns == 0 && !s->page_file[0] && is_child_of(parent))
-        s->page->pid_ns = parent->page->pid_ns;
-    pt_image_settle_names(s, parent);
-    return 0;
-}
-
-static int build_new(struct pt_self *s, struct held *held)
-{
-    int r = find_names(s, held);
-
-    if (r < 0)
-        return r;
-    r = pt_page_create(&s->page, s->pid, s->start, s->names_file, s->page_file);
-    if (r < 0)
-        return r;
-    r = follow_page(s, held);
-    if (r < 0)
-        pt_page_unmap(s->page);
-    return r;
-}
-
-static struct pt_self *build(const struct pt_self *parent, bool by_control)
-{
-    struct pt_self *s = pt_sys_pages(sizeof *s);
-    struct held held = { .names = NULL };
-    struct pt_identity id;
-    int r;
-
-    if (!s)
-        return NULL;
-    pt_place_fix(by_control, pt_load_acquire(&live_words) + 2);
-    if (parent && pt_image_take_names(s, parent))
-        hold(&held, s);
-    pt_page_sweep_step(&(struct pt_page_names){ held.file, held.names });
-    pt_identity_self(&id);
-    s->pid = id.pid;
-    s->start = id.start;
-    s->instance = pt_self_instance();
-    r = parent ? build_child(s, parent) : build_new(s, &held);
-    if (r == 0) {
-        pt_page_hold_names(s->page, s->names);
-        pt_image_enter(s);
-    }
-    release(&held, (parent && held.names == parent->names) || (r == 0 && held.names == s->names));
-    if (r < 0) {
-        munmap(s, sizeof *s);
-        return NULL;
-    }
-    return s;
-}
-
-/* Another thread was first.  This one was never published. */
-static void discard(struct pt_self *s, const struct pt_self *parent)
-{
-    pt_page_unmap(s->page);
-    if (!parent || s->names != parent->names)
-        pt_names_unmap(s->names);
-    munmap(s, sizeof *s);
-}
+/* ---- segments ---- */
 
 static void unmap_segment(struct pt_seg *seg)
 {
@@ -395,93 +260,6 @@ struct pt_seg *pt_self_inherited(const struct pt_self *parent, unsigned bit)
         (seg->epoch ? seg->epoch : pt_load_acquire(&parent->known[bit].epoch)) != epoch)
         return NULL;
     return seg->g.attr.inheritance == POSIX_TRACE_INHERITED ? seg : NULL;
-}
-
-/* The streams that trace the process already, while it has the rights to open them:
- * it may give up its user id, or its root directory, before its next event. */
-static void map_known(struct pt_self *s)
-{
-    uint64_t used = pt_load_seqcst(&s->page->used) & ~pt_load_seqcst(&s->page->shadows), bit;
-
-    pt_for_each_bit(bit, used)
-        pt_self_segment(s, (unsigned)bit, pt_load_seqcst(&s->page->epoch[bit]));
-}
-
-static void publish(const struct pt_self *s)
-{
-    pt_store_release(&pt_gates, (const uint64_t *)s->page->gates);
-    /* Last: a thread that finds this word set finds all the rest. */
-    pt_store_release(get_words(), 1u);
-}
-
-/* Does a stream of the parent's trace its children, too? */
-static bool is_heir(const struct pt_self *parent)
-{
-    for (unsigned bit = 0; bit < PT_STREAMS; bit++)
-        if (pt_self_inherited(parent, bit))
-            return true;
-    return false;
-}
-
-static struct pt_self *make_new(bool by_control)
-{
-    struct pt_self *parent = pt_load_acquire(&self_now), *old, *s;
-    int saved = errno;
-
-    if (parent && is_own(parent)) {
-        publish(parent);
-        errno = saved;
-        return parent;
-    }
-    pt_fork_part();
-    old = parent = pt_load_acquire(&self_now);
-    s = get_words() ? build(parent, by_control) : NULL;
-    if (!s) {
-        pt_unmade_failed(parent && is_heir(parent));
-        errno = saved;
-        return NULL;
-    }
-    pt_inherit(s, parent);
-    if (!pt_cas_seqcst(&self_now, &old, s)) {
-        discard(s, parent);
-        s = old;
-    } else if (parent) {
-        pt_store_seqcst(&pt_thread_strangers, 0u); /* were threads of the parent's */
-    }
-    publish(s);
-    map_known(s);
-    pt_unmade_settle(s);
-    errno = saved;
-    return s;
-}
-
-/* by_control: not called by an event, which must not read the environment.  Signals are held: a
- * child forked by a handler half-way would take its parent's files for its own.  Cancellation is
- * disabled: an event is not a cancellation point, though open() is one. */
-static struct pt_self *make(bool by_control)
-{
-    struct pt_self *s = pt_self_peek();
-    sigset_t before;
-    int cancel;
-
-    if (s)
-        return s;
-    pt_thread_hold_signals(&before);
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-    s = make_new(by_control);
-    pthread_setcancelstate(cancel, NULL);
-    pt_thread_let_signals(&before);
-    return s;
-}
-
-struct pt_self *pt_self_get(void)
-{
-    return live() || pt_unmade_is_due() ? make(false) : NULL;
-}
-
-struct pt_self *pt_self_make(void)
-{
-    return make(true);
 }
 
 void pt_self_set_segment(struct pt_self *self, unsigned bit, uint64_t epoch, struct pt_seg *seg)

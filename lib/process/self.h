@@ -50,7 +50,7 @@ extern const uint64_t *pt_gates PT_HIDDEN;
 
 /* This process, found or made; NULL: no memory or descriptor for it, nothing is recorded.
  * Its events try again now and then (unmade.h), control calls at once. */
-struct pt_self *pt_self_get(void);
+struct pt_self *pt_self_get(void); /* self_make.c, as the next one */
 struct pt_self *pt_self_make(void);
 /* The same if it is there already and this is not a child that has not
  * noticed yet; never makes anything. */
@@ -86,6 +86,16 @@ bool pt_self_forget_parent(void);
  * it. */
 struct pt_self *pt_self_parent(void);
 void pt_self_set_parent(struct pt_self *parent);
+
+/* For self_make.c.  The words of self.c that fork wipes; NULL: no memory. */
+uint64_t *pt_self_words(void);
+/* What was made last: this process, or its parent in a child that was not made yet. */
+struct pt_self *pt_self_latest(void);
+/* Is it this process?  A struct pt_self that another thread has just made, and not published yet,
+ * does not belong to a parent. */
+bool pt_self_is_own(const struct pt_self *s);
+/* Puts fresh into the place of *old; false: another thread was first; *old is what it made. */
+bool pt_self_replace(struct pt_self **old, struct pt_self *fresh);
 
 /* Removes the page (and a name map without other links) from the directory. */
 void pt_self_unlink(struct pt_self *self);
