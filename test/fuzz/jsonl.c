@@ -10,7 +10,7 @@
  */
 #include <string.h>
 
-#include "analysis/format/common/escape.h"
+#include "text/escape.h"
 #include "analysis/format/csv_json/lines.h"
 #include "analysis/format/csv_json/rows_read.h"
 #include "fuzz/target.h"

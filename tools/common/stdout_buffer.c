@@ -22,15 +22,6 @@ static char buffer[OUT_BUFFER];
 struct out out = { buffer, buffer + sizeof buffer, 0 };
 volatile sig_atomic_t out_writing;
 
-#define TEN(t)     t "0" t "1" t "2" t "3" t "4" t "5" t "6" t "7" t "8" t "9"
-#define SIXTEEN(t) TEN(t) t "a" t "b" t "c" t "d" t "e" t "f"
-
-const char out_digit_pairs[201] = TEN("0") TEN("1") TEN("2") TEN("3") TEN("4") TEN("5") TEN("6")
-    TEN("7") TEN("8") TEN("9");
-const char out_hex_pairs[513] = SIXTEEN("0") SIXTEEN("1") SIXTEEN("2") SIXTEEN("3") SIXTEEN("4")
-    SIXTEEN("5") SIXTEEN("6") SIXTEEN("7") SIXTEEN("8") SIXTEEN("9") SIXTEEN("a") SIXTEEN("b")
-        SIXTEEN("c") SIXTEEN("d") SIXTEEN("e") SIXTEEN("f");
-
 void out_flush(void)
 {
     static sig_atomic_t number;
@@ -89,7 +80,7 @@ void out_hex(const void *bytes, size_t length)
     while (length > 0) {
         size_t part = length < 4096 ? length : 4096;
 
-        out_taken(put_hex_bytes(out_room(2 * part), from, part));
+        out_taken(pt_number_bytes(out_room(2 * part), from, part));
         from += part;
         length -= part;
     }
@@ -206,71 +197,4 @@ int out_finish(int status)
     if (out.error == EPIPE)
         return EXIT_PIPE;
     return tool_error("cannot write to standard output: %s", strerror(out.error));
-}
-
-unsigned out_digits(uint64_t value)
-{
-    static const uint64_t tens[] = { 1,
-                                     10,
-                                     100,
-                                     1000,
-                                     10000,
-                                     100000,
-                                     1000000,
-                                     10000000,
-                                     100000000,
-                                     1000000000,
-                                     10000000000,
-                                     100000000000,
-                                     1000000000000,
-                                     10000000000000,
-                                     100000000000000,
-                                     1000000000000000,
-                                     10000000000000000,
-                                     100000000000000000,
-                                     1000000000000000000,
-                                     10000000000000000000u };
-    unsigned bits = 64 - (unsigned)__builtin_clzll(value | 1);
-    /* 1233 / 4096 is a little more than log10(2): at most one too few. */
-    unsigned digits = bits * 1233 >> 12;
-
-    return digits + (value >= tens[digits]) + (value == 0);
-}
-
-char *put_u64(char *to, uint64_t value)
-{
-    char *end = to + out_digits(value), *at = end;
-
-    while (value >= 100) {
-        at -= 2;
-        memcpy(at, out_digit_pairs + 2 * (value % 100), 2);
-        value /= 100;
-    }
-    if (value >= 10)
-        memcpy(at - 2, out_digit_pairs + 2 * value, 2);
-    else
-        at[-1] = (char)('0' + value);
-    return end;
-}
-
-char *put_i64(char *to, int64_t value)
-{
-    uint64_t size = (uint64_t)value;
-
-    if (value < 0) {
-        *to++ = '-';
-        size = 0 - size;
-    }
-    return put_u64(to, size);
-}
-
-char *put_hex(char *to, uint64_t value)
-{
-    unsigned digits = value ? (67 - (unsigned)__builtin_clzll(value)) / 4 : 1;
-
-    *to++ = '0';
-    *to++ = 'x';
-    while (digits-- > 0)
-        *to++ = "0123456789abcdef"[value >> (4 * digits) & 15];
-    return to;
 }

@@ -17,6 +17,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "text/number.h"
+
 enum { OUT_BUFFER = 256 * 1024 };
 
 extern struct out {
@@ -77,10 +79,7 @@ void out_comment(const char *text, size_t width);
  * EXIT_PIPE silently if the reader has ended. */
 int out_finish(int status);
 
-/* The formatters write at to and return the end. */
-extern const char out_digit_pairs[201]; /* "00" to "99" */
-extern const char out_hex_pairs[513];   /* "00" to "ff" */
-
+/* The formatters write at to and return the end; those of numbers are in text/number.h. */
 static inline char *put_text(char *to, const char *text, size_t length)
 {
     memcpy(to, text, length);
@@ -110,28 +109,16 @@ static inline char *put_spaces(char *to, size_t count)
     return end;
 }
 
-unsigned out_digits(uint64_t value); /* how many put_u64() writes */
-char *put_u64(char *to, uint64_t value);
-char *put_i64(char *to, int64_t value);
-char *put_hex(char *to, uint64_t value); /* 0x... */
-
 /* Exactly nine digits; value is below 10^9. */
 static inline char *put_nine(char *to, uint32_t value)
 {
     to[8] = (char)('0' + value % 10);
     value /= 10;
     for (int i = 6; i >= 0; i -= 2) {
-        memcpy(to + i, out_digit_pairs + 2 * (value % 100), 2);
+        memcpy(to + i, pt_digit_pairs + 2 * (value % 100), 2);
         value /= 100;
     }
     return to + 9;
-}
-
-static inline char *put_hex_bytes(char *to, const uint8_t *bytes, size_t length)
-{
-    for (size_t i = 0; i < length; i++, to += 2)
-        memcpy(to, out_hex_pairs + 2 * bytes[i], 2);
-    return to;
 }
 
 #endif

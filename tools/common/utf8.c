@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * UTF-8 and escapes; see utf8.h.  The decoder is the strict one of RFC 3629:
- * no overlong forms, no surrogates, nothing above U+10FFFF.
+ * Text on terminals; see utf8.h.  lib/text has the decoder and the escapes.
  */
 #include "common/utf8.h"
 
@@ -13,149 +12,32 @@
 #include <unistd.h>
 #include <wchar.h>
 
-/* Length of the valid UTF-8 character at the front of length > 0 bytes, with
- * its value stored; 0 if the first byte begins none. */
-static size_t utf8_decode(const uint8_t *at, size_t length, uint32_t *value)
-{
-    static const uint32_t least[5] = { 0, 0, 0x80, 0x800, 0x10000 };
-    uint32_t v = at[0];
-    size_t need;
+#include "text/escape.h"
+#include "text/utf8.h"
 
-    if (v < 0x80) {
-        *value = v;
-        return 1;
-    }
-    need = v >= 0xc2 && v < 0xe0 ? 2 : (v & 0xf0) == 0xe0 ? 3 : v >= 0xf0 && v < 0xf5 ? 4 : 0;
-    if (need == 0 || length < need)
-        return 0;
-    v &= 0x7fu >> need;
-    for (size_t i = 1; i < need; i++) {
-        if ((at[i] & 0xc0) != 0x80)
-            return 0;
-        v = v << 6 | (at[i] & 0x3fu);
-    }
-    if (v < least[need] || v > 0x10ffff || (v >= 0xd800 && v < 0xe000))
-        return 0;
-    *value = v;
-    return need;
-}
-
-/* Characters without a look of their own that change how others are shown:
- * bidirectional controls, zero-width ones, separators, tags, byte order mark. */
-static bool deceives(uint32_t v)
-{
-    return v == 0xad || v == 0x61c || v == 0x180e || (v >= 0x200b && v <= 0x200f) ||
-           (v >= 0x2028 && v <= 0x202e) || (v >= 0x2060 && v <= 0x206f) || v == 0xfeff ||
-           (v >= 0xfff9 && v <= 0xfffb) || (v >= 0xe0000 && v <= 0xe007f);
-}
-
-static bool is_control(uint32_t v)
-{
-    return v < 0x20 || (v >= 0x7f && v < 0xa0);
-}
-
-static char *hex_digits(char *to, uint32_t value, unsigned digits)
-{
-    while (digits-- > 0)
-        *to++ = "0123456789abcdef"[value >> (4 * digits) & 15];
-    return to;
-}
-
-static char *unit(char *to, uint32_t value)
-{
-    *to++ = '\\';
-    *to++ = 'u';
-    return hex_digits(to, value, 4);
-}
-
-static char *escape_for_people(char *to, uint32_t v, size_t took)
-{
-    static const char short_from[] = "\n\t\r\033\\", short_to[] = "ntre\\";
-    const char *known = v < 0x80 && v != 0 ? strchr(short_from, (int)v) : NULL;
-
-    *to++ = '\\';
-    if (known) {
-        *to++ = short_to[known - short_from];
-    } else if (took == 0 || v < 0x80) {
-        *to++ = 'x';
-        to = hex_digits(to, v, 2);
-    } else {
-        *to++ = 'u';
-        *to++ = '{';
-        to = hex_digits(to, v, v < 0x10000 ? 4 : 6);
-        *to++ = '}';
-    }
-    return to;
-}
-
-static char *escape_for_json(char *to, uint32_t v, size_t took)
-{
-    static const char short_from[] = "\n\t\r\b\f\\\"", short_to[] = "ntrbf\\\"";
-    const char *known = v < 0x80 && v != 0 ? strchr(short_from, (int)v) : NULL;
-
-    if (took == 0)
-        return unit(to, 0xdc00 + v);
-    if (known) {
-        *to++ = '\\';
-        *to++ = short_to[known - short_from];
-        return to;
-    }
-    if (v < 0x10000)
-        return unit(to, v);
-    v -= 0x10000;
-    to = unit(to, 0xd800 + (v >> 10));
-    return unit(to, 0xdc00 + (v & 0x3ff));
-}
-
-/* Is the character written unchanged? */
-static bool passes(uint32_t v, enum utf8_style style)
-{
-    if (is_control(v) || v == '\\')
-        return false;
-    switch (style) {
-    case UTF8_TERMINAL: return !deceives(v);
-    case UTF8_JSON: return v != '"';
-    case UTF8_JSON_ASCII: return v != '"' && v < 0x80;
-    case UTF8_CSV: return v != '"';
-    case UTF8_CSV_ASCII: return v != '"' && v < 0x80;
-    case UTF8_TERMINAL_ASCII: break;
-    }
-    return v < 0x80;
-}
+static const struct style {
+    enum pt_escape escape;
+    bool ascii;
+} styles[] = {
+    [UTF8_TERMINAL] = { PT_ESCAPE_TERMINAL, false },
+    [UTF8_TERMINAL_ASCII] = { PT_ESCAPE_TERMINAL, true },
+    [UTF8_JSON] = { PT_ESCAPE_JSON, false },
+    [UTF8_JSON_ASCII] = { PT_ESCAPE_JSON, true },
+    [UTF8_CSV] = { PT_ESCAPE_CSV, false },
+    [UTF8_CSV_ASCII] = { PT_ESCAPE_CSV, true },
+};
 
 size_t utf8_show_one(char **to, const uint8_t *at, size_t length, enum utf8_style style)
 {
-    uint32_t v = at[0];
-    size_t took = utf8_decode(at, length, &v);
+    size_t taken;
 
-    if (took > 0 && passes(v, style)) {
-        memcpy(*to, at, took);
-        *to += took;
-        return took;
-    }
-    if (style == UTF8_TERMINAL || style == UTF8_TERMINAL_ASCII) {
-        *to = escape_for_people(*to, v, took);
-    } else if (v == '"' && (style == UTF8_CSV || style == UTF8_CSV_ASCII)) {
-        *(*to)++ = '"';
-        *(*to)++ = '"';
-    } else {
-        *to = escape_for_json(*to, v, took);
-    }
-    return took > 0 ? took : 1;
+    *to = pt_escape_one(*to, at, length, styles[style].escape, styles[style].ascii, &taken);
+    return taken;
 }
 
 char *utf8_show(char *to, const char *text, enum utf8_style style)
 {
-    const uint8_t *at = (const uint8_t *)text;
-    size_t left = strlen(text);
-
-    while (left > 0) {
-        size_t took = utf8_show_one(&to, at, left, style);
-
-        at += took;
-        left -= took;
-    }
-    return to;
+    return pt_escape_string(to, text, styles[style].escape, styles[style].ascii);
 }
 
 /* wcwidth() knows characters beyond ASCII in a UTF-8 locale only, and the program's own is "C".
@@ -177,7 +59,7 @@ static locale_t utf8_locale(void)
 static size_t measure(const char *at, size_t length, size_t *columns)
 {
     uint32_t value;
-    size_t took = utf8_decode((const uint8_t *)at, length, &value);
+    size_t took = pt_utf8_decode((const uint8_t *)at, length, &value);
     int width = took > 1 ? wcwidth((wchar_t)value) : 1;
 
     *columns = width < 0 ? 1 : (size_t)width;
@@ -269,9 +151,10 @@ bool utf8_are_plain(const uint8_t *at, size_t length, enum utf8_style style)
 {
     while (length > 0) {
         uint32_t v;
-        size_t took = utf8_decode(at, length, &v);
+        size_t took = pt_utf8_decode(at, length, &v);
 
-        if (took == 0 || !(passes(v, style) || v == '\\'))
+        if (took == 0 ||
+            !(pt_escape_passes(v, styles[style].escape, styles[style].ascii) || v == '\\'))
             return false;
         at += took;
         length -= took;

@@ -21,7 +21,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { UTF8_MAX_ESCAPE = 12 }; /* bytes that one character becomes at most */
+#include "text/escape.h"
+
+enum { UTF8_MAX_ESCAPE = PT_ESCAPE_MAX }; /* bytes that one character becomes at most */
 
 enum utf8_style {
     UTF8_TERMINAL,       /* for people, UTF-8 passes */

@@ -110,7 +110,7 @@ static void put_log(const struct log_file *log)
     char id[2 * sizeof log->info.id + 1];
     int outlived = 0;
 
-    *put_hex_bytes(id, log->info.id, sizeof log->info.id) = '\0';
+    *pt_number_bytes(id, log->info.id, sizeof log->info.id) = '\0';
     posixtrace_outlived(log->trid, &outlived);
     json_text("log", log->path);
     if (log->seekable)

@@ -221,7 +221,7 @@ static void number_cell(struct table *t, uint64_t number)
 {
     char text[24];
 
-    *put_u64(text, number) = '\0';
+    *pt_number_u64(text, number) = '\0';
     table_cell(t, text);
 }
 

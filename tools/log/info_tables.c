@@ -38,7 +38,7 @@ int info_by_count(const void *a, const void *b)
 /* The width of a column, widened where the number needs more. */
 static int at_least(int width, uint64_t number)
 {
-    return (int)out_digits(number) > width ? (int)out_digits(number) : width;
+    return (int)pt_number_digits(number) > width ? (int)pt_number_digits(number) : width;
 }
 
 bool info_shows_type(const struct log_type *type)

@@ -216,7 +216,7 @@ static void print_log(const struct log_file *log)
 {
     char id[33];
 
-    *put_hex_bytes(id, log->info.id, sizeof log->info.id) = '\0';
+    *pt_number_bytes(id, log->info.id, sizeof log->info.id) = '\0';
     if (log->seekable)
         row("log", "%s, %s", log->shown, units_bytes(log->size));
     else

@@ -38,7 +38,7 @@ static char *put_us(char *to, int64_t ns)
 
     if (ns < 0)
         *to++ = '-';
-    to = put_u64(to, size_ns / 1000);
+    to = pt_number_u64(to, size_ns / 1000);
     *to++ = '.';
     for (unsigned unit = 100, left = (unsigned)(size_ns % 1000); unit > 0; unit /= 10)
         *to++ = (char)('0' + left / unit % 10);

@@ -33,17 +33,17 @@ static void print_csv_line(struct metrics_view *v, const struct posixtrace_measu
 
     metrics_put_name(OUTPUT_CSV, posixtrace_metric_name(m->metric));
     to = out_room(LINE_ROOM);
-    to = put_i64(PUT(to, ","), m->tid);
-    to = put_i64(PUT(to, ","), m->begin_ns);
-    to = put_i64(PUT(to, ","), m->end_ns);
-    to = put_i64(PUT(to, ","), metrics_groups_length(&v->groups, m));
-    to = put_u64(PUT(to, ","), m->intermediate_events);
-    to = put_i64(PUT(to, ","), m->pid);
+    to = pt_number_i64(PUT(to, ","), m->tid);
+    to = pt_number_i64(PUT(to, ","), m->begin_ns);
+    to = pt_number_i64(PUT(to, ","), m->end_ns);
+    to = pt_number_i64(PUT(to, ","), metrics_groups_length(&v->groups, m));
+    to = pt_number_u64(PUT(to, ","), m->intermediate_events);
+    to = pt_number_i64(PUT(to, ","), m->pid);
     to = PUT(to, ",");
     if (m->key != 0)
-        to = put_hex(to, m->key);
-    to = put_i64(PUT(to, ","), metrics_groups_least(&v->groups, m));
-    to = put_u64(PUT(to, ","), m->unknown);
+        to = pt_number_hex(to, m->key);
+    to = pt_number_i64(PUT(to, ","), metrics_groups_least(&v->groups, m));
+    to = pt_number_u64(PUT(to, ","), m->unknown);
     out_taken(PUT(to, "\r\n"));
 }
 
@@ -54,18 +54,18 @@ static void print_jsonl_line(struct metrics_view *v, const struct posixtrace_mea
     out_text("{\"metric\":");
     metrics_put_name(OUTPUT_JSONL, posixtrace_metric_name(m->metric));
     to = out_room(LINE_ROOM);
-    to = put_i64(PUT(to, ",\"pid\":"), m->pid);
-    to = put_i64(PUT(to, ",\"tid\":"), m->tid);
-    to = put_hex(PUT(to, ",\"thread_id\":\""), m->thread_id);
-    to = put_i64(PUT(to, "\",\"begin_ns\":"), m->begin_ns);
-    to = put_i64(PUT(to, ",\"end_ns\":"), m->end_ns);
-    to = put_i64(PUT(to, ",\"length_ns\":"), metrics_groups_length(&v->groups, m));
-    to = put_u64(PUT(to, ",\"intermediate_events\":"), m->intermediate_events);
+    to = pt_number_i64(PUT(to, ",\"pid\":"), m->pid);
+    to = pt_number_i64(PUT(to, ",\"tid\":"), m->tid);
+    to = pt_number_hex(PUT(to, ",\"thread_id\":\""), m->thread_id);
+    to = pt_number_i64(PUT(to, "\",\"begin_ns\":"), m->begin_ns);
+    to = pt_number_i64(PUT(to, ",\"end_ns\":"), m->end_ns);
+    to = pt_number_i64(PUT(to, ",\"length_ns\":"), metrics_groups_length(&v->groups, m));
+    to = pt_number_u64(PUT(to, ",\"intermediate_events\":"), m->intermediate_events);
     if (m->key != 0)
-        to = PUT(put_hex(PUT(to, ",\"object\":\""), m->key), "\"");
+        to = PUT(pt_number_hex(PUT(to, ",\"object\":\""), m->key), "\"");
     if (m->bound || m->unknown) {
         to = m->unknown ? PUT(to, ",\"unknown\":true") : PUT(to, ",\"bound\":true");
-        to = put_i64(PUT(to, ",\"least_ns\":"), metrics_groups_least(&v->groups, m));
+        to = pt_number_i64(PUT(to, ",\"least_ns\":"), metrics_groups_least(&v->groups, m));
     }
     out_taken(PUT(to, "}\n"));
 }

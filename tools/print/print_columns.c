@@ -65,7 +65,7 @@ static void measure_threads(struct print *p)
         char *end = print_thread_text(text, t.name, t.tid, print_style(p), SIZE_MAX);
 
         widen(&p->thread_width, utf8_columns(text, (size_t)(end - text)), limit);
-        widen(&pid_width, (size_t)(put_i64(text, t.pid) - text), PID_WIDTH + 4);
+        widen(&pid_width, (size_t)(pt_number_i64(text, t.pid) - text), PID_WIDTH + 4);
         several |= (t.pid == 0 && t.name[0]) || (pid != 0 && t.pid != 0 && t.pid != pid);
         pid = t.pid ? t.pid : pid;
     }
@@ -158,7 +158,7 @@ void print_columns_begin(struct print *p)
     if (p->log->seekable) {
         measure_threads(p);
         measure_types(p);
-        p->time_width = (unsigned)(put_u64(digits, span) - digits) + 10;
+        p->time_width = (unsigned)(pt_number_u64(digits, span) - digits) + 10;
     } else {
         p->pid_width = PID_WIDTH;
         p->thread_width = p->event_width = p->width > 0 ? PIPE_NAME_LIMITED : PIPE_NAME;

@@ -70,14 +70,14 @@ static char *put_reading(const struct print *p, char *to, const uint8_t *data, s
     if (is_text(p, data, length))
         return put_quoted(to, data, length, length);
     if (is_number(length))
-        return put_u64(PUT(to, "= "), as_number(data, length));
+        return pt_number_u64(PUT(to, "= "), as_number(data, length));
     return put_bytes(to, data, length);
 }
 
 /* As many bytes as there is room for. */
 static void print_part(struct print *p, const uint8_t *data, size_t length, size_t columns)
 {
-    char rest[48], *end = put_u64(PUT(rest, " +"), length), *to;
+    char rest[48], *end = pt_number_u64(PUT(rest, " +"), length), *to;
     size_t left = (size_t)(end - rest) + (columns < SHORT_REST ? 0 : sizeof " bytes" - 1), shown;
     bool text = is_text(p, data, length);
 
@@ -90,9 +90,9 @@ static void print_part(struct print *p, const uint8_t *data, size_t length, size
     if (shown > 0 && text)
         to = put_quoted(to, data, shown, length);
     else if (shown > 0)
-        to = put_bytes(PUT(put_hex_bytes(to, data, shown), " "), data, shown);
+        to = put_bytes(PUT(pt_number_bytes(to, data, shown), " "), data, shown);
     out_taken(to);
-    end = put_u64(PUT(rest, " +"), length - shown);
+    end = pt_number_u64(PUT(rest, " +"), length - shown);
     if (columns >= SHORT_REST)
         end = PUT(end, " bytes");
     print_clipped(rest + (shown == 0), (size_t)(end - rest) - (shown == 0), columns);
@@ -107,7 +107,7 @@ static void print_shortened(struct print *p, const uint8_t *data, size_t length,
         print_part(p, data, length, columns);
         return;
     }
-    end = put_u64(PUT(number, "= "), as_number(data, length));
+    end = pt_number_u64(PUT(number, "= "), as_number(data, length));
     print_clipped(number, (size_t)(end - number), columns);
 }
 
@@ -128,7 +128,7 @@ void print_data(struct print *p, const struct posixtrace_event *e, size_t column
         print_shortened(p, data, length, columns);
     } else {
         from = out_room(3 * length + 64);
-        to = put_reading(p, PUT(put_hex_bytes(from, data, length), " "), data, length);
+        to = put_reading(p, PUT(pt_number_bytes(from, data, length), " "), data, length);
         if (columns == SIZE_MAX || utf8_columns(from, (size_t)(to - from)) <= columns)
             out_taken(to);
         else

@@ -86,12 +86,12 @@ char *print_thread_text(char *to, const char *name, pid_t tid, enum utf8_style h
     char *begin = to, id[16], *end = id;
     size_t columns;
 
-    if (name[0] && tid && width < NAMED_MIN + out_digits((uint64_t)tid))
+    if (name[0] && tid && width < NAMED_MIN + pt_number_digits((uint64_t)tid))
         name = "";
     if (name[0] && tid)
         *end++ = '/';
     if (tid)
-        end = put_i64(end, tid);
+        end = pt_number_i64(end, tid);
     else if (!name[0])
         *end++ = '-';
     columns = (size_t)(end - id);
@@ -108,7 +108,8 @@ static char *thread_cell(struct print *p, char *to, const struct posixtrace_even
     char *begin = to, *shown;
 
     if (p->pid_width > 0) {
-        to = utf8_cut_here(to, put_i64(to, e->pid), p->width > 0 ? p->pid_width : SIZE_MAX, &used);
+        to = utf8_cut_here(to, pt_number_i64(to, e->pid), p->width > 0 ? p->pid_width : SIZE_MAX,
+                           &used);
         while (to - begin < p->pid_width)
             *to++ = ' ';
         to = PUT(to, "  ");
@@ -129,13 +130,13 @@ static void begin(struct print *p)
 static char *put_time(char *to, int64_t since, unsigned width, bool limited)
 {
     uint64_t size = since < 0 ? 0 - (uint64_t)since : (uint64_t)since;
-    unsigned used = out_digits(size / SECOND) + 10 + (since < 0);
+    unsigned used = pt_number_digits(size / SECOND) + 10 + (since < 0);
 
     if (used < width)
         to = put_spaces(to, width - used);
     if (since < 0)
         *to++ = '-';
-    to = put_u64(to, size / SECOND);
+    to = pt_number_u64(to, size / SECOND);
     *to++ = '.';
     to = put_nine(to, (uint32_t)(size % SECOND));
     /* where lines have a limit decimals go, the last ones first */
@@ -161,18 +162,18 @@ static char *put_delta(char *to, int64_t delta)
         size /= DAY;
         unit++;
     }
-    digits = out_digits(size);
+    digits = pt_number_digits(size);
     decimals = unit == 0 || digits > 3 ? 0 : 4 - digits;
     used = 1 + digits + decimals + (decimals > 0) + (unit >= 3 ? 1 : 2);
     if (used < DELTA_WIDTH)
         to = put_spaces(to, DELTA_WIDTH - used);
     *to++ = delta < 0 ? '-' : '+';
-    to = put_u64(to, size);
+    to = pt_number_u64(to, size);
     if (decimals > 0) {
         *to++ = '.';
         /* the first so many of three digits */
         to[0] = (char)('0' + rest / 100);
-        memcpy(to + 1, out_digit_pairs + 2 * (rest % 100), 2);
+        memcpy(to + 1, pt_digit_pairs + 2 * (rest % 100), 2);
         to += decimals;
     }
     return put_text(to, units[unit], unit >= 3 ? 1 : 2);

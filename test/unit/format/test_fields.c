@@ -13,7 +13,7 @@
 #include <string.h>
 #include <posixtrace/format.h>
 #include "analysis/format/common/fields_text.h"
-#include "analysis/format/common/number.h"
+#include "text/number.h"
 #include "support/run_suite.h"
 
 static posixtrace_layout_t *parse(const char *text)

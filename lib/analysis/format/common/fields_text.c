@@ -5,10 +5,10 @@
  */
 #include <math.h>
 #include <string.h>
-#include "analysis/format/common/escape.h"
+#include "text/escape.h"
 #include "analysis/format/common/fields_text.h"
 #include "analysis/format/common/format.h"
-#include "analysis/format/common/number.h"
+#include "text/number.h"
 
 struct text_out {
     char *to;

@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <math.h>
 #include "analysis/format/common/json.h"
-#include "analysis/format/common/number.h"
-#include "analysis/format/common/utf8.h"
+#include "text/number.h"
+#include "text/utf8.h"
 
 #define HEX "0123456789abcdef"
 

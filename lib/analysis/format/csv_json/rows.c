@@ -15,10 +15,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analysis/format/common/escape.h"
+#include "text/escape.h"
 #include "analysis/format/common/fields_text.h"
 #include "analysis/format/common/format.h"
-#include "analysis/format/common/number.h"
+#include "text/number.h"
 
 enum { TYPES = 4096, THREADS = 256, NAME = 64, BESIDE = 128, LINE_FIRST = 4096 };
 

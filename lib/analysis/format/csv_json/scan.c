@@ -2,9 +2,9 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /* Strings and numbers; see scan.h.  scan_skip.c skips unneeded values. */
 #include <string.h>
-#include "analysis/format/common/escape.h"
+#include "text/escape.h"
 #include "analysis/format/csv_json/scan.h"
-#include "analysis/format/common/utf8.h"
+#include "text/utf8.h"
 
 enum { FOUND_BYTES = 20 };
 

@@ -3,7 +3,7 @@
 /* See protobuf.h. */
 #include <stdlib.h>
 #include "analysis/format/perfetto/protobuf.h"
-#include "analysis/format/common/utf8.h"
+#include "text/utf8.h"
 
 bool pt_pb_init(struct pt_pb *p, size_t size)
 {

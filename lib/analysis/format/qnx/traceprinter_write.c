@@ -7,9 +7,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analysis/format/common/escape.h"
+#include "text/escape.h"
 #include "analysis/format/qnx/kev_write.h"
-#include "analysis/format/common/number.h"
+#include "text/number.h"
 #include "analysis/format/qnx/traceprinter.h"
 
 int pt_traceprinter_write(struct pt_job *job);

@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /* The pieces that Trazer's text is made of, into one buffer. */
 #include <string.h>
-#include "analysis/format/common/number.h"
+#include "text/number.h"
 #include "analysis/format/rkh/trazer_write.h"
 
 enum { PIECE = 1024 };

@@ -3,7 +3,7 @@
 /* Events that are no records of RKH, as Trazer prints user events. */
 #include <math.h>
 #include <string.h>
-#include "analysis/format/common/number.h"
+#include "text/number.h"
 #include "analysis/format/rkh/trazer_write.h"
 
 static void put_margin(struct pt_trazer_writer *w)

@@ -4,14 +4,18 @@
  * Numbers as text, without stdio and without the locale: all write at to and return the
  * end.
  */
-#ifndef PT_FORMAT_NUMBER_H
-#define PT_FORMAT_NUMBER_H
+#ifndef PT_TEXT_NUMBER_H
+#define PT_TEXT_NUMBER_H
 
 #include <stddef.h>
 #include <stdint.h>
 
 enum { PT_NUMBER_MAX = 40 }; /* bytes that any of them takes at most */
 
+extern const char pt_digit_pairs[201]; /* "00" to "99" */
+extern const char pt_hex_pairs[513];   /* "00" to "ff" */
+
+unsigned pt_number_digits(uint64_t value); /* how many pt_number_u64() writes */
 char *pt_number_u64(char *to, uint64_t value);
 char *pt_number_i64(char *to, int64_t value);
 char *pt_number_hex(char *to, uint64_t value);                     /* 0x... */

@@ -8,8 +8,8 @@
  * rounded twice.  Between these two calls they have 53.  What computes is a function
  * of its own (noinline): compilers do not know that this orders its operations.
  */
-#ifndef PT_FORMAT_ROUNDING_H
-#define PT_FORMAT_ROUNDING_H
+#ifndef PT_TEXT_ROUNDING_H
+#define PT_TEXT_ROUNDING_H
 
 #include <float.h>
 

@@ -4,8 +4,8 @@
  * Escapes; see escape.h.
  */
 #include <string.h>
-#include "analysis/format/common/escape.h"
-#include "analysis/format/common/utf8.h"
+#include "text/escape.h"
+#include "text/utf8.h"
 
 /* Characters without a look of their own that change how others are shown:
  * bidirectional controls, zero-width ones, separators, tags, byte order mark. */
@@ -16,11 +16,18 @@ static bool deceives(uint32_t v)
            (v >= 0xfff9 && v <= 0xfffb) || (v >= 0xe0000 && v <= 0xe007f);
 }
 
-static bool passes(uint32_t v, enum pt_escape style, bool ascii)
+static bool is_for_people(enum pt_escape style)
 {
-    if (v < 0x20 || v == '\\' || v == '"' || (v >= 0x7f && v < 0xa0))
+    return style == PT_ESCAPE_TERMINAL || style == PT_ESCAPE_TEXT;
+}
+
+bool pt_escape_passes(uint32_t v, enum pt_escape style, bool ascii)
+{
+    if (v < 0x20 || v == '\\' || (v >= 0x7f && v < 0xa0))
         return false;
-    return v < 0x80 || (!ascii && (style != PT_ESCAPE_TEXT || !deceives(v)));
+    if (v < 0x80)
+        return v != '"' || style == PT_ESCAPE_TERMINAL;
+    return !ascii && (!is_for_people(style) || !deceives(v));
 }
 
 static char *put_hex(char *to, uint32_t value, unsigned digits)
@@ -60,16 +67,23 @@ static char *put_code_point(char *to, uint32_t v)
     return put_unit(to, 0xdc00 + (v & 0x3ff));
 }
 
+/* Is there an escape with a letter for the character with that index in from[]? */
+static bool has_letter(enum pt_escape style, size_t index)
+{
+    return index < 5 || (index == 7 ? style == PT_ESCAPE_TERMINAL : !is_for_people(style));
+}
+
 char *pt_escape_one(char *to, const uint8_t *at, size_t length, enum pt_escape style, bool ascii,
                     size_t *taken)
 {
-    static const char from[] = "\n\t\r\\\"\b\f", into[] = "ntr\\\"bf";
+    /* ESC for terminals, \b and \f for programs. */
+    static const char from[] = "\n\t\r\\\"\b\f\033", into[] = "ntr\\\"bfe";
     uint32_t v;
     size_t took = pt_utf8_decode(at, length, &v);
     const char *known;
 
     *taken = took ? took : 1;
-    if (took && passes(v, style, ascii)) {
+    if (took && pt_escape_passes(v, style, ascii)) {
         memcpy(to, at, took);
         return to + took;
     }
@@ -77,10 +91,10 @@ char *pt_escape_one(char *to, const uint8_t *at, size_t length, enum pt_escape s
     if (v == '"' && style == PT_ESCAPE_CSV) {
         *to++ = '"';
         *to++ = '"';
-    } else if (known && (style != PT_ESCAPE_TEXT || known < from + 5)) {
+    } else if (known && has_letter(style, (size_t)(known - from))) {
         *to++ = '\\';
         *to++ = into[known - from];
-    } else if (style == PT_ESCAPE_TEXT) {
+    } else if (is_for_people(style)) {
         to = put_numbered(to, v, took == 0);
     } else {
         to = took ? put_code_point(to, v) : put_unit(to, 0xdc00 + v);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /* Which bytes are UTF-8: strings come from traced programs and hold anything. */
-#ifndef PT_FORMAT_UTF8_H
-#define PT_FORMAT_UTF8_H
+#ifndef PT_TEXT_UTF8_H
+#define PT_TEXT_UTF8_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analysis/format/common/number.h"
-#include "analysis/format/common/rounding.h"
+#include "text/number.h"
+#include "text/rounding.h"
 
 #define EXACT_MAX 9007199254740992.0 /* up to here every integer is a double */
 
@@ -17,23 +17,55 @@ enum { MOST_DECIMALS = 17 };
 #define TEN(t)     t "0" t "1" t "2" t "3" t "4" t "5" t "6" t "7" t "8" t "9"
 #define SIXTEEN(t) TEN(t) t "a" t "b" t "c" t "d" t "e" t "f"
 
-static const char decimal_pairs[] = TEN("0") TEN("1") TEN("2") TEN("3") TEN("4") TEN("5") TEN("6")
+const char pt_digit_pairs[201] = TEN("0") TEN("1") TEN("2") TEN("3") TEN("4") TEN("5") TEN("6")
     TEN("7") TEN("8") TEN("9");
-static const char hex_pairs[] = SIXTEEN("0") SIXTEEN("1") SIXTEEN("2") SIXTEEN("3") SIXTEEN("4")
+const char pt_hex_pairs[513] = SIXTEEN("0") SIXTEEN("1") SIXTEEN("2") SIXTEEN("3") SIXTEEN("4")
     SIXTEEN("5") SIXTEEN("6") SIXTEEN("7") SIXTEEN("8") SIXTEEN("9") SIXTEEN("a") SIXTEEN("b")
         SIXTEEN("c") SIXTEEN("d") SIXTEEN("e") SIXTEEN("f");
 
+unsigned pt_number_digits(uint64_t value)
+{
+    static const uint64_t tens[] = { 1,
+                                     10,
+                                     100,
+                                     1000,
+                                     10000,
+                                     100000,
+                                     1000000,
+                                     10000000,
+                                     100000000,
+                                     1000000000,
+                                     10000000000,
+                                     100000000000,
+                                     1000000000000,
+                                     10000000000000,
+                                     100000000000000,
+                                     1000000000000000,
+                                     10000000000000000,
+                                     100000000000000000,
+                                     1000000000000000000,
+                                     10000000000000000000u };
+    unsigned bits = 64 - (unsigned)__builtin_clzll(value | 1);
+    /* 1233 / 4096 is a little more than log10(2): at most one too few. */
+    unsigned digits = bits * 1233 >> 12;
+
+    return digits + (value >= tens[digits]) + (value == 0);
+}
+
 char *pt_number_u64(char *to, uint64_t value)
 {
-    char digits[20], *at = digits + sizeof digits;
+    char *end = to + pt_number_digits(value), *at = end;
 
-    for (; value >= 10; value /= 100) {
+    while (value >= 100) {
         at -= 2;
-        memcpy(at, decimal_pairs + 2 * (value % 100), 2);
+        memcpy(at, pt_digit_pairs + 2 * (value % 100), 2);
+        value /= 100;
     }
-    if (value || at == digits + sizeof digits)
-        *--at = (char)('0' + value);
-    return (char *)mempcpy(to, at, (size_t)(digits + sizeof digits - at));
+    if (value >= 10)
+        memcpy(at - 2, pt_digit_pairs + 2 * value, 2);
+    else
+        at[-1] = (char)('0' + value);
+    return end;
 }
 
 char *pt_number_i64(char *to, int64_t value)
@@ -61,7 +93,7 @@ char *pt_number_hex(char *to, uint64_t value)
 char *pt_number_bytes(char *to, const uint8_t *at, size_t length)
 {
     for (size_t i = 0; i < length; i++, to += 2)
-        memcpy(to, hex_pairs + 2 * at[i], 2);
+        memcpy(to, pt_hex_pairs + 2 * at[i], 2);
     return to;
 }
 
