@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Bytes from outside made into text, for formats that are text and for terminals.  Names and strings of
- * traced programs are arbitrary bytes; most are UTF-8.
+ * Bytes from outside made into text, for formats that are text and for terminals.  Names and
+ * strings of traced programs are arbitrary bytes; most are UTF-8.
  *
  *   PT_ESCAPE_TERMINAL  for people: as TEXT, but a quote passes and ESC is \e
  *   PT_ESCAPE_TEXT  for people: control characters, and characters that reorder or hide
