@@ -54,7 +54,8 @@ def on_terminal(tool, arguments, columns=80, status=0, **environment):
     """Runs the tool with stdout on a terminal."""
     terminal = Terminal(columns)
     settings = {**os.environ, "TERM": "xterm", "LC_ALL": "C.UTF-8", **environment}
-    settings.pop("NO_COLOR", None) if "NO_COLOR" not in environment else None
+    for name in {"NO_COLOR", "FORCE_COLOR"} - environment.keys():
+        settings.pop(name, None)
     process = subprocess.Popen([tool, *map(str, arguments)], stdout=terminal.theirs, env=settings)
     text = terminal.read(process)
     if process.wait() != status:
@@ -85,6 +86,40 @@ def check_colours(tool, log):
     for form in ("jsonl", "csv"):
         expect(f"no colours in {form}",
                "\x1b" not in on_terminal(tool, ["print", f"--format={form}", log]))
+
+
+def piped(tool, arguments, **environment):
+    settings = {name: value for name, value in os.environ.items()
+                if name not in ("NO_COLOR", "FORCE_COLOR")}
+    done = subprocess.run([tool, *map(str, arguments)], env={**settings, **environment}, check=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    return done.stdout
+
+
+def check_colour_settings(tool, folder):
+    """The same in print, info and metrics; the text without its colours is that of a pipe."""
+    log = make_log(tool, folder, ['{"ts":1000,"tid":1,"thread":"t","event":"a"}\n',
+                                  '{"ts":2000,"event":"posix_trace_overflow"}\n',
+                                  '{"ts":2500,"event":"posix_trace_resume"}\n',
+                                  '{"ts":3000,"tid":1,"thread":"t","event":"b"}\n'])
+    for arguments in (["print"], ["info"], ["info", "--tid=1"], ["metrics", "--user=m:a:b"],
+                      ["metrics", "--stats", "--user=m:a:b"], ["metrics", "--each", "--user=m:a:b"]):
+        plain = piped(tool, [*arguments, log])
+        expect(f"{arguments}: no colours in a pipe", "\x1b" not in plain)
+        for coloured in (piped(tool, [*arguments, "--color=always", log]),
+                         piped(tool, [*arguments, "--color=always", log], NO_COLOR="1"),
+                         piped(tool, [*arguments, log], FORCE_COLOR="1")):
+            expect(f"{arguments}: colours", ESCAPE.search(coloured))
+            expect(f"{arguments}: the same text", ESCAPE.sub("", coloured) == plain)
+        for settings in ({"NO_COLOR": "1", "FORCE_COLOR": "1"}, {"FORCE_COLOR": ""}):
+            expect(f"{arguments}: no colours with {settings}",
+                   piped(tool, [*arguments, log], **settings) == plain)
+        expect(f"{arguments}: colours on a terminal",
+               ESCAPE.search(on_terminal(tool, [*arguments, log])))
+        expect(f"{arguments}: --color=never",
+               "\x1b" not in on_terminal(tool, [*arguments, "--color=never", log], FORCE_COLOR="1"))
+        expect(f"{arguments}: no colours in jsonl",
+               "\x1b" not in on_terminal(tool, [*arguments, "--format=jsonl", log], FORCE_COLOR="1"))
 
 
 def check_width(tool, log):
@@ -178,6 +213,8 @@ def main():
                  f'"data":"{"61" * (3 * i)}"}}\n' for i in range(60)]
         log = make_log(tool, folder, lines)
         check_colours(tool, log)
+        check_colour_settings(tool, folder)
+        log = make_log(tool, folder, lines)
         check_width(tool, log)
         check_binary(tool, log)
         nasty = ('{"ts":1000000,"event":"control \\u001b[2J\\u0007\\r\\u009b\\udc9b\\ud83d\\ude00",'

@@ -170,8 +170,22 @@ size_t table_put_cut(const char *text, size_t width)
     return columns;
 }
 
+/* Cut to width columns, in a colour; how many columns it took. */
+static size_t put_coloured(const char *text, size_t width, enum colour colour)
+{
+    size_t took;
+
+    if (colour != COLOUR_PLAIN && *text)
+        out_text(colour_code(colour));
+    took = table_put_cut(text, width);
+    if (colour != COLOUR_PLAIN && *text)
+        out_text(colour_code(COLOUR_PLAIN));
+    return took;
+}
+
+/* heading: in one colour, whatever the columns have. */
 static void print_cells(const struct table *t, const struct layout *l, const char *const *cells,
-                        size_t count)
+                        size_t count, bool heading)
 {
     size_t due = 0; /* blanks before the next cell */
 
@@ -184,7 +198,8 @@ static void print_cells(const struct table *t, const struct layout *l, const cha
             before = l->width[c] - used;
         out_spaces(due + before);
         /* a cut before a wide character may take less than the width */
-        due = l->gap + l->width[c] - before - table_put_cut(cells[c], l->width[c]);
+        due = l->gap + l->width[c] - before -
+              put_coloured(cells[c], l->width[c], heading ? COLOUR_FAINT : t->columns[c].colour);
     }
     out_text("\n");
 }
@@ -195,7 +210,7 @@ static void print_heading(const struct table *t, const struct layout *l)
 
     for (size_t c = 0; c < t->column_count; c++)
         titles[c] = t->columns[c].title;
-    print_cells(t, l, titles, t->column_count);
+    print_cells(t, l, titles, t->column_count, true);
 }
 
 void table_print(const struct table *t)
@@ -210,10 +225,10 @@ void table_print(const struct table *t)
         const struct table_row *row = &t->rows[i];
 
         if (row->is_caption) {
-            table_put_cut(row->cells[0], out_columns());
+            put_coloured(row->cells[0], out_columns(), COLOUR_FAINT);
             out_text("\n");
         } else {
-            print_cells(t, &l, (const char *const *)row->cells, row->filled);
+            print_cells(t, &l, (const char *const *)row->cells, row->filled, false);
         }
     }
 }

@@ -13,13 +13,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "common/colour.h"
+
 enum { TABLE_COLUMNS = 16 };
 
 struct table_column {
     const char *title;
     bool left; /* aligned to the left, else to the right */
     bool flexible, optional;
-    bool hidden; /* where all its cells are "-" */
+    bool hidden;        /* where all its cells are "-" */
+    enum colour colour; /* of its cells, not of its title */
 };
 
 struct table_row;

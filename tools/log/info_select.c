@@ -208,13 +208,14 @@ int info_select(struct info_selected *to, struct selection *s, struct log_file *
 /* ---- output ---- */
 
 static const struct table_column type_columns[] = {
-    { .title = "       COUNT" }, { .title = "EVENT TYPE", .left = true, .flexible = true }
+    { .title = "       COUNT" },
+    { .title = "EVENT TYPE", .colour = COLOUR_NAME, .left = true, .flexible = true }
 };
 static const struct table_column thread_columns[] = {
     { .title = "      EVENTS" },
     { .title = "     PID" },
     { .title = "     TID" },
-    { .title = "THREAD", .left = true, .flexible = true }
+    { .title = "THREAD", .colour = COLOUR_THREAD, .left = true, .flexible = true }
 };
 
 static void number_cell(struct table *t, uint64_t number)

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/colour.h"
 #include "common/utf8.h"
 #include "common/stdout_buffer.h"
 #include "common/table.h"
@@ -64,6 +65,13 @@ static void print_description(const struct log_file *log, trace_event_id_t id)
     out_wrapped(shown + strspn(shown, " "), DESCRIPTION_COLUMN, DESCRIPTION_COLUMN);
 }
 
+enum colour info_type_colour(trace_event_id_t id)
+{
+    if (log_file_is_loss_mark(id))
+        return COLOUR_ALARM;
+    return id <= POSIX_TRACE_UNNAMED_USEREVENT ? COLOUR_MARK : COLOUR_NAME;
+}
+
 int info_print_types(const struct log_file *log)
 {
     char shown[sizeof((struct log_type *)0)->name * UTF8_MAX_ESCAPE + 1];
@@ -79,13 +87,16 @@ int info_print_types(const struct log_file *log)
         qsort(types, count, sizeof *types, info_by_count);
     if (count > 0)
         width = at_least(width, types[0].count);
-    out_format("\n%*s  EVENT TYPE\n", width, "COUNT");
+    out_format("\n%s%*s  EVENT TYPE%s\n", colour_code(COLOUR_FAINT), width, "COUNT",
+               colour_code(COLOUR_PLAIN));
     for (size_t i = 0; i < count; i++) {
         if (!info_shows_type(&types[i]))
             continue;
         out_format("%*" PRIu64 "  ", width, types[i].count);
         *utf8_show(shown, types[i].name, style) = '\0';
+        out_text(colour_code(info_type_colour(types[i].id)));
         table_put_cut(shown, out_columns() - (size_t)width - 2);
+        out_text(colour_code(COLOUR_PLAIN));
         out_text("\n");
         print_description(log, types[i].id);
     }
@@ -137,7 +148,9 @@ static void print_thread(const struct posixtrace_thread_info *t, uint64_t lost,
     out_format("%*" PRIu64 "%*" PRIu64 " %*d %*d  ", w->recorded, t->recorded, w->lost, lost,
                w->pid, (int)t->pid, w->tid, (int)t->tid);
     *utf8_show(shown, t->name, style) = '\0';
+    out_text(colour_code(COLOUR_THREAD));
     table_put_cut(shown, out_columns() - used);
+    out_text(colour_code(COLOUR_PLAIN));
     out_text("\n");
 }
 
@@ -167,8 +180,8 @@ void info_print_threads(const struct log_file *log)
     int unavailable = 0;
 
     measure_threads(log, &w);
-    out_format("\n%*s%*s %*s %*s  THREAD\n", w.recorded, "RECORDED", w.lost, "LOST", w.pid, "PID",
-               w.tid, "TID");
+    out_format("\n%s%*s%*s %*s %*s  THREAD%s\n", colour_code(COLOUR_FAINT), w.recorded, "RECORDED",
+               w.lost, "LOST", w.pid, "PID", w.tid, "TID", colour_code(COLOUR_PLAIN));
     while (posixtrace_thread_getnext(log->trid, &cursor, &t, sizeof t, &unavailable) == 0 &&
            !unavailable) {
         if (!is_no_thread(log, &t)) {

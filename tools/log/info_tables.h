@@ -7,10 +7,12 @@
 #ifndef INFO_TABLES_H
 #define INFO_TABLES_H
 
+#include "common/colour.h"
 #include "input/log_file.h"
 
 /* For qsort(): the most frequent type first. */
 int info_by_count(const void *a, const void *b);
+enum colour info_type_colour(trace_event_id_t id);
 /* Of the predefined types only those that occurred are listed. */
 bool info_shows_type(const struct log_type *type);
 /* All types that the log has names for, but of the predefined ones only those that occurred. */

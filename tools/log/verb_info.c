@@ -17,6 +17,7 @@
 #include "log/info_tables.h"
 #include "input/log_file.h"
 #include "input/select.h"
+#include "common/colour.h"
 #include "common/format_option.h"
 #include "common/options.h"
 #include "common/stdout_buffer.h"
@@ -24,14 +25,16 @@
 #include "common/tool.h"
 #include "common/time_parse.h"
 
-enum { STRICT = 1, FORMAT, PROGRESS_EVERY = 0x3fff, PACKET_HEAD = 128 };
+enum { STRICT = 1, FORMAT, COLOUR, PROGRESS_EVERY = 0x3fff, PACKET_HEAD = 128 };
 
 /* Where the second column begins. */
 enum { ROW_COLUMN = 14 };
 
-static const struct option_spec options[] = {
-    { "strict", false, STRICT }, { "format", true, FORMAT }, SELECT_OPTIONS, { NULL, false, 0 }
-};
+static const struct option_spec options[] = { { "strict", false, STRICT },
+                                              { "format", true, FORMAT },
+                                              { "color", true, COLOUR },
+                                              SELECT_OPTIONS,
+                                              { NULL, false, 0 } };
 
 static const char help[] =
     "usage: posixtrace info [OPTION]... [LOG|-]\n"
@@ -43,6 +46,7 @@ static const char help[] =
     "\n"
     "  --format=FORMAT  text (default), or jsonl: one line of JSON\n"
     "  --strict         exit with 3 if the log has lost events or is damaged\n" SELECT_HELP
+    "  --color=WHEN     text in colour: auto (default), always or never\n"
     "  --help           print this\n"
     "\n"
     "Of a selection the events are read and counted. What was lost is known of the\n"
@@ -58,8 +62,23 @@ __attribute__((format(printf, 2, 3))) static void row(const char *title, const c
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    out_format("%-12s  ", title);
+    out_format("%s%-12s%s  ", colour_code(COLOUR_FAINT), title, colour_code(COLOUR_PLAIN));
     out_wrapped(text, ROW_COLUMN, ROW_COLUMN);
+}
+
+/* The same of what is missing. */
+__attribute__((format(printf, 2, 3))) static void alarm_row(const char *title, const char *format,
+                                                            ...)
+{
+    char text[1024];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    out_format("%s%-12s  ", colour_code(COLOUR_ALARM), title);
+    out_wrapped(text, ROW_COLUMN, ROW_COLUMN);
+    out_text(colour_code(COLOUR_PLAIN));
 }
 
 static const char *policy_text(int policy)
@@ -306,22 +325,22 @@ static void print_loss(const struct log_file *log)
     uint64_t sum = log_file_lost_all(log), gaps = log_file_gaps(log);
 
     if (!log_file_knows_totals(log))
-        row("lost", "%" PRIu64 " or more; 'posixtrace info' of the file knows", sum);
+        alarm_row("lost", "%" PRIu64 " or more; 'posixtrace info' of the file knows", sum);
     else if (gaps > 0)
-        row("lost", "events in %" PRIu64 " place%s; how many is not known", gaps,
-            gaps == 1 ? "" : "s");
+        alarm_row("lost", "events in %" PRIu64 " place%s; how many is not known", gaps,
+                  gaps == 1 ? "" : "s");
     else if (sum == 0)
         row("lost", "nothing");
     else
-        row("lost", "%" PRIu64 " events", sum);
+        alarm_row("lost", "%" PRIu64 " events", sum);
     for (unsigned i = 0; i < POSIXTRACE_LOSS_CAUSES; i++) {
         if (info->lost[i])
-            row("", "%" PRIu64 " %s", info->lost[i], posixtrace_loss_cause_text(i));
+            alarm_row("", "%" PRIu64 " %s", info->lost[i], posixtrace_loss_cause_text(i));
     }
     if (info->flush_error)
-        row("log error", "%s", strerror(info->flush_error));
+        alarm_row("log error", "%s", strerror(info->flush_error));
     if (info->skipped_bytes)
-        row("not readable", "%" PRIu64 " bytes", info->skipped_bytes);
+        alarm_row("not readable", "%" PRIu64 " bytes", info->skipped_bytes);
     print_refused(log);
     if (info->lost[POSIXTRACE_LOST_SWITCHES])
         row("advice", "larger rings, 'posixtrace record --switch-buffer', lose fewer switches");
@@ -383,10 +402,12 @@ static void print_selected_span(const struct info_selected *of, const char *sele
 static void print_selected_loss(const struct log_file *log, const struct info_selected *of)
 {
     if (of->lost_places > 0)
-        row("missing", "events in %" PRIu64 " place%s of the selected time, of any thread and type",
-            of->lost_places, of->lost_places == 1 ? "" : "s");
+        alarm_row("missing",
+                  "events in %" PRIu64 " place%s of the selected time, of any thread and type",
+                  of->lost_places, of->lost_places == 1 ? "" : "s");
     else if (log_file_lost_all(log) > 0)
-        row("missing", "no place of the selected time is marked; the losses below may lie in it");
+        alarm_row("missing",
+                  "no place of the selected time is marked; the losses below may lie in it");
     else if (log_file_gaps(log) > 0)
         row("missing", "no place of the selected time is marked");
     row("whole log", "%" PRIu64 " events; what was lost of them:", log->info.events);
@@ -426,6 +447,7 @@ static int print_text(const struct log_file *log, int64_t first)
 struct request {
     const char *path;
     enum output_format format;
+    enum colour_when colour;
     bool strict;
     struct selection select;
 };
@@ -480,6 +502,7 @@ static int run(struct options *o)
         case OPTION_STOP: select_free(&r.select); return o->status;
         case STRICT: r.strict = true; break;
         case FORMAT: status = format_option(o->value, false, &r.format); break;
+        case COLOUR: status = colour_option(o->value, &r.colour); break;
         case OPTION_OPERAND: status = options_set_log(&r.path, o->value); break;
         default: status = select_take_option(&r.select, code, o->value);
         }
@@ -489,6 +512,7 @@ static int run(struct options *o)
     if (status == EXIT_DONE && !r.path && isatty(STDIN_FILENO))
         status = tool_usage("no log named");
     r.path = r.path ? r.path : "-";
+    colour_begin(r.colour);
     if (status == EXIT_DONE)
         status = print_info(&r);
     select_free(&r.select);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/colour.h"
 #include "common/units.h"
 #include "common/stdout_buffer.h"
 #include "common/table.h"
@@ -59,8 +60,10 @@ void metrics_print_line(struct metrics_view *v, const struct posixtrace_measurem
     if (used + NAME_MIN > out_columns())
         used = put_numbers(text, sizeof text, v, m, false) + strlen(mark);
     out_text(text);
+    out_text(colour_code(m->unknown ? COLOUR_ALARM : COLOUR_NAME));
     table_put_cut(name, used + NAME_MIN < out_columns() ? out_columns() - used : NAME_MIN);
     out_text(mark);
+    out_text(colour_code(COLOUR_PLAIN));
     out_text("\n");
     free(name);
 }

@@ -18,14 +18,14 @@
 #include "common/tool.h"
 
 static const struct table_column columns[] = {
-    { .title = "# METRIC", .left = true, .flexible = true },
+    { .title = "# METRIC", .colour = COLOUR_NAME, .left = true, .flexible = true },
     { .title = "COUNT" },
     { .title = "TOTAL" },
     { .title = "MEAN" },
     { .title = "P50" },
     { .title = "P99" },
     { .title = "MAX" },
-    { .title = "LONGEST IN", .left = true, .flexible = true }
+    { .title = "LONGEST IN", .colour = COLOUR_THREAD, .left = true, .flexible = true }
 };
 
 enum { COLUMN_COUNT = sizeof columns / sizeof columns[0], CELL = 64 };

@@ -61,8 +61,8 @@ static const struct table_column columns[] = {
     { .title = "P99" },
     { .title = "P99.9", .optional = true },
     { .title = "MAX" },
-    { .title = "UNKNOWN", .hidden = true },
-    { .title = "THREAD", .left = true, .flexible = true }
+    { .title = "UNKNOWN", .hidden = true, .colour = COLOUR_ALARM },
+    { .title = "THREAD", .colour = COLOUR_THREAD, .left = true, .flexible = true }
 };
 
 enum { COLUMN_COUNT = sizeof columns / sizeof columns[0] };
@@ -275,7 +275,9 @@ static void largest_columns(const struct metrics_view *v, const bool *chosen,
         to[count] = (struct table_column){ .title = titles[count], .flexible = true };
         count++;
     }
-    to[count] = (struct table_column){ .title = "THREAD", .left = true, .flexible = true };
+    to[count] = (struct table_column){
+        .title = "THREAD", .colour = COLOUR_THREAD, .left = true, .flexible = true
+    };
 }
 
 void metrics_print_largest(const struct metrics_view *v)

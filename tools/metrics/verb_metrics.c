@@ -18,6 +18,7 @@
 #include "metrics/metrics_pick.h"
 #include "metrics/metrics_time.h"
 #include "metrics/metrics_view.h"
+#include "common/colour.h"
 #include "common/format_option.h"
 #include "common/options.h"
 #include "common/stdout_buffer.h"
@@ -27,7 +28,7 @@
 
 enum { ABOUT_COLUMN = 26 };
 
-enum { SET = 1, METRIC, USER, FORMAT, STATS, EACH, COST, FOLLOW, STRICT, LIST, CHECK, DOT };
+enum { SET = 1, METRIC, USER, FORMAT, COLOUR, STATS, EACH, COST, FOLLOW, STRICT, LIST, CHECK, DOT };
 
 static const struct option_spec options[] = {
     { "set", true, SET },        { "metric", true, METRIC },
@@ -35,8 +36,9 @@ static const struct option_spec options[] = {
     { "stats", false, STATS },   { "each", false, EACH },
     { "cost", true, COST },      { "follow", false, FOLLOW },
     { "strict", false, STRICT }, SELECT_OPTIONS,
-    { "list", false, LIST },     { "check", true, CHECK },
-    { "dot", true, DOT },        { NULL, false, 0 }
+    { "color", true, COLOUR },   { "list", false, LIST },
+    { "check", true, CHECK },    { "dot", true, DOT },
+    { NULL, false, 0 }
 };
 
 static const char help[] =
@@ -51,15 +53,15 @@ static const char help[] =
     "  --user=NAME:INITIAL:FINAL[:elapsed | cpu | nosystem]\n"
     "                   the time between two events of a thread, by default elapsed;\n"
     "                   without time off the processor; without system calls, too\n"
-    "  --format=FORMAT  text (default), jsonl or csv\n" SELECT_HELP
+    "  --format=FORMAT  text (default), jsonl or csv\n"
+    "  --color=WHEN     text in colour: auto (default), always or never\n" SELECT_HELP
     "  --stats, --each  a row for each metric and thread; or for each measurement\n"
     "  --cost=NS        take NS off for each event inside; 'log': what the log says,\n"
     "                   'measure': what it costs here; 'none': nothing (default)\n"
     "  --follow         of a running process, or a log that is written, until it ends\n"
     "  --strict         exit with 3 if the log has lost events or is damaged\n"
-    "  --list           the metrics of the set, and what they measure\n"
-    "  --check=FILE     is a file of metrics right?\n"
-    "  --dot=NAME       the automaton of a metric, for Graphviz\n"
+    "  --list, --check=FILE, --dot=NAME\n"
+    "                   a set's metrics; is a file right? an automaton, for Graphviz\n"
     "  --help           print this\n"
     "\n"
     "Example: posixtrace metrics --stats --metric='Response Time' app.ptl\n";
@@ -71,6 +73,7 @@ struct request {
     const char **metrics, **users; /* end with NULL */
     size_t metric_count, user_count;
     enum output_format format;
+    enum colour_when colour;
     struct metrics_cost cost;
     struct metrics_select select;
     bool stats, each, follow, strict, list;
@@ -310,6 +313,7 @@ static int take_option(struct request *r, int code, const char *value)
     case METRIC: return add_word(&r->metrics, &r->metric_count, value);
     case USER: return add_word(&r->users, &r->user_count, value);
     case FORMAT: return format_option(value, true, &r->format);
+    case COLOUR: return colour_option(value, &r->colour);
     case STATS: r->stats = true; break;
     case EACH: r->each = true; break;
     case COST: return metrics_cost_parse(&r->cost, value);
@@ -334,6 +338,7 @@ static int serve(struct request *r)
         return tool_usage("--list, --check and --dot: one at a time");
     if ((r->list || r->check || r->dot) && r->path)
         return tool_usage("%s is too much: --list, --check and --dot take no log", quote(r->path));
+    colour_begin(r->format == OUTPUT_TEXT ? r->colour : COLOUR_NEVER);
     if (r->list)
         return list_set(r->set);
     if (r->check)

@@ -37,9 +37,8 @@ struct print {
     bool has_kept_from; /* known before the first event is read */
     int64_t last;       /* time of the event printed before */
     bool any;           /* the log has events */
-    bool colour;
-    bool utf8;      /* bytes above 127 may go to stdout */
-    unsigned width; /* columns that no line exceeds; 0: no limit */
+    bool utf8;          /* bytes above 127 may go to stdout */
+    unsigned width;     /* columns that no line exceeds; 0: no limit */
     /* text only: widths of columns; 0: there is none for the process, or for the delta.  Where
      * there is a limit names are cut to theirs, and the event of a row without data to
      * alone_width; data has data_width, else SIZE_MAX. */

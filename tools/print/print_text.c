@@ -17,6 +17,7 @@
  */
 #include "print/print.h"
 
+#include "common/colour.h"
 #include "common/stdout_buffer.h"
 
 #define PUT(to, literal) put_text(to, literal, sizeof literal - 1)
@@ -29,14 +30,11 @@
  * only the kernel id of the thread is shown. */
 enum { DELTA_WIDTH = 9, NAMED_MIN = 5 };
 
-enum colour { PLAIN, FAINT, THREAD, NAME, MARK, ALARM };
-
-static const char *const colours[] = { "\033[0m", "\033[2m",    "\033[36m",
-                                       "\033[1m", "\033[1;34m", "\033[1;31m" };
-
-static char *put_colour(const struct print *p, char *to, enum colour c)
+static char *put_colour(char *to, enum colour c)
 {
-    return p->colour ? put_text(to, colours[c], strlen(colours[c])) : to;
+    const char *code = colour_code(c);
+
+    return put_text(to, code, strlen(code));
 }
 
 static bool is_predefined(trace_event_id_t id)
@@ -69,7 +67,9 @@ static char *type_cell(struct print *p, char *to, const struct posixtrace_event 
     size_t used;
     char *name;
 
-    name = to = put_colour(p, to, alarm ? ALARM : is_predefined(e->id) ? MARK : NAME);
+    name = to = put_colour(to, alarm                  ? COLOUR_ALARM
+                               : is_predefined(e->id) ? COLOUR_MARK
+                                                      : COLOUR_NAME);
     if (is_predefined(e->id))
         to = short_name(p, to, "-- ", PREDEFINED, e->name);
     else if (describe_is_own(e))
@@ -78,7 +78,7 @@ static char *type_cell(struct print *p, char *to, const struct posixtrace_event 
         to = utf8_show(to, e->name, print_style(p));
     to = utf8_cut_here(name, to, width, &used);
     *columns = (uint32_t)used;
-    return put_colour(p, to, PLAIN);
+    return put_colour(to, COLOUR_PLAIN);
 }
 
 char *print_thread_text(char *to, const char *name, pid_t tid, enum utf8_style how, size_t width)
@@ -115,10 +115,10 @@ static char *thread_cell(struct print *p, char *to, const struct posixtrace_even
         to = PUT(to, "  ");
         before = (size_t)(to - begin);
     }
-    shown = to = put_colour(p, to, THREAD);
+    shown = to = put_colour(to, COLOUR_THREAD);
     to = print_thread_text(to, e->thread_name, e->tid, print_style(p), width);
     *columns = (uint32_t)(before + utf8_columns(shown, (size_t)(to - shown)));
-    return put_colour(p, to, PLAIN);
+    return put_colour(to, COLOUR_PLAIN);
 }
 
 static void begin(struct print *p)
@@ -226,9 +226,9 @@ static void event(struct print *p, const struct posixtrace_event *e)
     to = put_time(to, e->ns - p->origin, p->time_width, p->width > 0);
     if (p->delta_width > 0) {
         *to++ = ' ';
-        to = put_colour(p, to, FAINT);
+        to = put_colour(to, COLOUR_FAINT);
         to = p->printed == 0 ? PUT(to, "        -") : put_delta(to, e->ns - p->last);
-        to = put_colour(p, to, PLAIN);
+        to = put_colour(to, COLOUR_PLAIN);
     }
     to = PUT(to, "  ");
     to = put_short(to, thread->text, thread->length);

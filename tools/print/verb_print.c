@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "input/follow.h"
+#include "common/colour.h"
 #include "common/format_option.h"
 #include "common/options.h"
 #include "common/stdout_buffer.h"
@@ -58,26 +59,14 @@ static const char help[] =
     "2026-11-21T10:00:00.123456789Z\n"
     "Example: posixtrace print --from=+1s --to=+2s --event='req:*' app.ptl\n";
 
-static const char *const colour_words[] = { "auto", "always", "never", NULL };
-
 struct request {
     struct selection select;
     const char *path;
     enum output_format format;
-    int colour;
+    enum colour_when colour;
     long width; /* -1: as fits */
     bool strict, follow;
 };
-
-static int set_word(const char *what, const char *value, const char *const *list, int *index)
-{
-    int i = options_index(value, list);
-
-    if (i < 0)
-        return options_bad_word(what, value, list);
-    *index = i;
-    return EXIT_DONE;
-}
 
 static int set_width(const char *value, long *width)
 {
@@ -97,21 +86,12 @@ static int take_option(struct request *r, int code, const char *value)
         return select_take_option(&r->select, code, value);
     switch (code) {
     case FORMAT: return format_option(value, true, &r->format);
-    case COLOUR: return set_word("colour setting", value, colour_words, &r->colour);
+    case COLOUR: return colour_option(value, &r->colour);
     case WIDTH: return set_width(value, &r->width);
     case STRICT: r->strict = true; return EXIT_DONE;
     case FOLLOW: r->follow = true; return EXIT_DONE;
     default: return options_set_log(&r->path, value);
     }
-}
-
-static bool wants_colour(int setting)
-{
-    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
-
-    if (setting != 0)
-        return setting == 1;
-    return isatty(STDOUT_FILENO) && !(no && *no) && term && strcmp(term, "dumb") != 0;
 }
 
 /* Output that is not for a terminal has no limit: nothing of it is left out. */
@@ -227,7 +207,7 @@ static struct print *new_print(const struct request *r, struct log_file *log)
     struct print *p = tool_grow(NULL, 1, sizeof *p);
 
     print_init(p, format_option_name(r->format), log);
-    p->colour = wants_colour(r->colour);
+    colour_begin(r->colour);
     p->width = columns(r->width);
     if (p->printer == &printer_text && log->seekable && log->info.events > 0) {
         p->kept_from = log_file_kept_from(log);
