@@ -33,7 +33,7 @@ static const char help[] =
     "usage: posixtrace filter PID|STREAM [EXPR...] [--clear]\n"
     "\n"
     "Says which events a stream of a running process records: those that an EXPR\n"
-    "means, as with 'posixtrace record --filter'. Without EXPR and options: prints\n"
+    "means, as with 'posixtrace record --where'. Without EXPR and options: prints\n"
     "the present filter.\n"
     "\n"
     "  EXPR             'req:*', a pattern for names of event types; '!debug:*', but\n"

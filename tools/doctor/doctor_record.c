@@ -69,7 +69,7 @@ void doctor_record(void)
     doctor_remedy(
         error == EINVAL
             ? "POSIXTRACE_RECORD_POLICY is flush, loop or until-full; _SIZE and _LOG_SIZE "
-              "are as 65536, 64K or 1M; _FILTER is what posixtrace record --filter takes, "
+              "are as 65536, 64K or 1M; _FILTER is what posixtrace record --where takes, "
               "with commas between; _SYSTEM is calls, switches or all"
             : "name a log in a directory that can be written in");
 }

@@ -19,7 +19,7 @@
 #include "common/stdout_buffer.h"
 #include "common/tool.h"
 
-enum { LOG = 1, PID, POLICY, SIZE, LOG_SIZE, FILTER, SYSTEM, SWITCH_BUFFER, PRINT, QUIET };
+enum { LOG = 1, PID, POLICY, SIZE, LOG_SIZE, FILTER, WHERE, SYSTEM, SWITCH_BUFFER, PRINT, QUIET };
 
 static const struct option_spec options[] = { { "o", true, LOG },
                                               { "output", true, LOG },
@@ -28,6 +28,7 @@ static const struct option_spec options[] = { { "o", true, LOG },
                                               { "size", true, SIZE },
                                               { "log-size", true, LOG_SIZE },
                                               { "filter", true, FILTER },
+                                              { "where", true, WHERE },
                                               { "system", OPTION_MAY, SYSTEM },
                                               { "switch-buffer", true, SWITCH_BUFFER },
                                               { "print", false, PRINT },
@@ -47,7 +48,7 @@ static const char help[] =
     "                    the log, until-full the oldest, loop the newest in memory\n"
     "  --size=N          memory for events (default 8M); K, M and G are understood\n"
     "  --log-size=N      bytes of events in the log (no limit; until-full 64M)\n"
-    "  --filter=EXPR     record events that posixtrace-filter(5) says: 'n > 9', or of\n"
+    "  --where=EXPR      record events that posixtrace-filter(5) says: 'n > 9', or of\n"
     "                    types like 'order*'; '!PATTERN' leaves out; repeated: any\n"
     "  --system[=KINDS]  locks, waits, sleeps, threads, signals (calls), when threads\n"
     "                    run (switches), or both (all, the default)\n"
@@ -116,6 +117,7 @@ static int take_option(struct record_request *q, int code, const char *value)
     case SIZE: return set_size("size", value, &q->size);
     case LOG_SIZE: return set_size("log-size", value, &q->log_size);
     case FILTER: return filter_option_add(&q->filter, "option '--filter'", value);
+    case WHERE: return filter_option_add(&q->filter, "option '--where'", value);
     case SYSTEM: return record_system_parse(q, value);
     case SWITCH_BUFFER: return set_switch_buffer(value, &q->switch_buffer);
     case PRINT: q->print = true; return EXIT_DONE;
