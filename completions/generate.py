@@ -27,6 +27,8 @@ class Tables:
         self.verbs = self.ask("verbs").split()
         self.options = {verb: self.ask("options", verb).split() for verb in self.verbs}
 
+        self.more = {verb: self.ask("more", verb) for verb in self.verbs}
+
     def ask(self, table, *arguments):
         program = f'source "{self.script}"; _posixtrace_{table} "$@"'
         return subprocess.run(["bash", "-c", program, "bash", *arguments, ""], check=True,
@@ -64,6 +66,9 @@ def fish(tables):
     yield "complete -c posixtrace -n __fish_is_first_arg -l version"
     yield f"complete -c posixtrace -n '__fish_seen_subcommand_from help' -a '{verbs}'"
     for verb in tables.verbs:
+        if tables.more[verb]:
+            yield (f"complete -c posixtrace -n '__fish_seen_subcommand_from {verb}' "
+                   f"-a {fish_quoted(fish_offer('', tables.more[verb], ''))}")
         for option, *what in tables.rows(verb):
             front = f"complete -c posixtrace -n '__fish_seen_subcommand_from {verb}"
             # not as the value of an option that may have one
@@ -116,11 +121,11 @@ fi"""
 ZSH_KINDS = {"any": "_files", "folders": "_files -/", "commands": "_command_names -e"}
 
 
-def zsh_offer(values, command, kind):
+def zsh_offer(values, command, kind, how=""):
     if values:
         yield f"compadd -- {values}"
     if command:
-        yield f'compadd -- ${{(f)"$(sh -c {shlex.quote(command)} sh $words)"}}'
+        yield f'compadd {how}-- ${{(f)"$(sh -c {shlex.quote(command)} sh $words)"}}'
     if kind:
         yield ZSH_KINDS.get(kind, f"_files -g '*.{kind}'")
 
@@ -134,6 +139,8 @@ def zsh(tables):
         options.append(f"            {verb})")
         if equal:
             options.append(f"                compadd -S '' -- {' '.join(equal)}")
+        if tables.more[verb]:
+            options.append("                " + next(zsh_offer("", tables.more[verb], "", "-S '' ")))
         options.append(f"                compadd -- {' '.join(plain)} ;;")
         for option, *what in tables.rows(verb):
             if any(what):

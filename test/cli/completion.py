@@ -41,6 +41,10 @@ _posixtrace posixtrace "${!#}" ""
 printf "%s\n" "${COMPREPLY[@]}"
 """
 EVENTS = {"req:begin", "req:end", "tick"}
+OF_LOG = [(f"posixtrace {verb} a.log --{option}=", words)
+          for verb in ("print", "info", "export", "metrics", "rta")
+          for option, words in (("event", EVENTS), ("where", EVENTS), ("pid", {"7"}),
+                                ("tid", {"70", "71", "72"}))]
 
 
 def output(*command):
@@ -98,7 +102,7 @@ def main():
         os.chdir(folder)
         os.environ["HOME"] = folder
         subprocess.run([tool, "import", "--from=jsonl", "-", "a.log"], check=True, text=True,
-                       input="".join(f'{{"ts":{i},"event":"{name}"}}\n'
+                       input="".join(f'{{"ts":{i},"event":"{name}","pid":7,"tid":{70 + i}}}\n'
                                      for i, name in enumerate(sorted(EVENTS))))
         verbs = bash(script, "posixtrace ")
         asked = 0
@@ -110,8 +114,13 @@ def main():
                 asked += 1
         compare("bash", bash(script, "posixtrace print a.log --event="), EVENTS, "--event=")
         compare("bash", bash(script, "posixtrace print a.log --event=req:b"), {"begin"}, "req:b")
-        for name, offer, text in shells:
-            compare(name, offer(text, "posixtrace print a.log --event="), EVENTS, "--event=")
+        for line, words in OF_LOG:
+            for name, offer, text in [("bash", bash, script), *shells]:
+                compare(name, offer(text, line), words, line)
+        for line in ("posixtrace export --format=btf --ver", "posixtrace export --to btf --ver",
+                     "posixtrace import --format=btf --ver"):
+            for name, offer, text in [("bash", bash, script), *shells]:
+                compare(name, offer(text, line), {"--version"}, line)
     print(f"{asked} lines compared")
     if len(shells) < 2:
         sys.exit(SKIP)
