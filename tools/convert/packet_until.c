@@ -2,6 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /* The words of --until; see packet_input.h. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

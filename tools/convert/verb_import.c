@@ -104,8 +104,8 @@ static ssize_t read_input(void *fd, void *to, size_t size)
     return read(*(const int *)fd, to, size);
 }
 
-/* An error number.  What is no file is read through copy, whose place another descriptor takes
- * to end the input (live_input_watch()). */
+/* Returns an error number.  A pipe or socket is read through copy: live_input_watch() puts another
+ * descriptor in its place to end the input. */
 static int convert_stream(struct import *im, int fd)
 {
     struct packet_input *input = NULL;

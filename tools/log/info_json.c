@@ -108,7 +108,7 @@ static void put_attributes(const struct log_file *log)
 static void put_log(const struct log_file *log)
 {
     char id[2 * sizeof log->info.id + 1];
-    int outlived = 0;
+    bool outlived = false;
 
     *pt_number_bytes(id, log->info.id, sizeof log->info.id) = '\0';
     posixtrace_outlived(log->trid, &outlived);
@@ -118,7 +118,7 @@ static void put_log(const struct log_file *log)
     else
         json_none("file_bytes");
     json_text("ended", end_word(log->info.end));
-    json_truth("outlived", outlived != 0);
+    json_truth("outlived", outlived);
     json_text("id", id);
     json_text("clock", clock_word(log->info.clock));
 }

@@ -66,7 +66,7 @@ __attribute__((format(printf, 2, 3))) static void row(const char *title, const c
     out_wrapped(text, ROW_COLUMN, ROW_COLUMN);
 }
 
-/* The same of what is missing. */
+/* The same, in the colour of losses. */
 __attribute__((format(printf, 2, 3))) static void alarm_row(const char *title, const char *format,
                                                             ...)
 {

@@ -83,7 +83,7 @@ static __attribute__((format(printf, 3, 4))) void blame(struct fault *f, int err
     va_end(arguments);
 }
 
-/* What is left of a file whose start was looked at. */
+/* Reads on after the start of a file, which the caller has checked. */
 static ssize_t read_rest(void *from, void *to, size_t size)
 {
     size_t n = fread(to, 1, size, from);
