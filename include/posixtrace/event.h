@@ -15,6 +15,10 @@
  * A function of the program's that the library calls gets its context first.  If it returns 0
  * the library continues; another result ends the call, which returns it unchanged.  Error numbers
  * are positive, so a negative result is the program's own.
+ *
+ * What a stream has comes one by one, as the standard's functions give it: *unavailable is not
+ * 0 when there is no more.  Things in memory have an index from 0; after the last, a pointer is
+ * NULL, or the error ENOENT.  Only functions of the Ada package count from 1.
  */
 #ifndef POSIXTRACE_EVENT_H
 #define POSIXTRACE_EVENT_H
