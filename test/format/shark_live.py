@@ -279,7 +279,7 @@ def case_sent(folder):
     for words, status, told in (
             (["--to=shark", "--packets=no", folder / "in.ptl", "udp:127.0.0.1:9"], 64,
              "packets=yes"),
-            (["--to=rkh", folder / "in.ptl", "udp:127.0.0.1:9"], 64, "--to=shark"),
+            (["--to=rkh", folder / "in.ptl", "udp:127.0.0.1:9"], 64, "--format=shark"),
             (["--to=shark", folder / "in.ptl", "udp:9"], 1, "udp:HOST:PORT"),
             (["--to=shark", folder / "in.ptl", "udp:255.255.255.255:9"], 1, "cannot send to")):
         said = run(TOOL, "export", *words, status=status).stderr

@@ -196,6 +196,7 @@ END_TEST
 struct through {
     char bytes[1 << 16];
     size_t size, at, most; /* most: room for so many */
+    bool breaks;           /* reading fails at the end */
 };
 
 static ssize_t put(void *context, const void *from, size_t size)
@@ -217,6 +218,10 @@ static ssize_t get(void *context, void *to, size_t size)
     struct through *t = context;
     size_t n = t->size - t->at < 100 ? t->size - t->at : 100;
 
+    if (n == 0 && t->breaks) {
+        errno = EIO;
+        return -1;
+    }
     n = n < size ? n : size;
     memcpy(to, t->bytes + t->at, n);
     t->at += n;
@@ -236,6 +241,15 @@ START_TEST(through_functions)
     ck_assert_uint_eq(c.events, 104);
     ck_assert_int_eq(posixtrace_log_builder_create(fileno(log), NULL, &builder), 0);
     ck_assert_int_eq(posixtrace_import("jsonl", -1, builder, &c, sizeof c), 0);
+    ck_assert_uint_eq(c.events, 104);
+    ck_assert_int_eq(posixtrace_log_builder_finish(builder), 0);
+    /* What came before an error of reading is in the log, and the error is returned. */
+    t.at = 0;
+    t.breaks = true;
+    ck_assert_int_eq(ftruncate(fileno(log), 0), 0);
+    ck_assert_int_eq(lseek(fileno(log), 0, SEEK_SET), 0);
+    ck_assert_int_eq(posixtrace_log_builder_create(fileno(log), NULL, &builder), 0);
+    ck_assert_int_eq(posixtrace_import("jsonl", -1, builder, &c, sizeof c), EIO);
     ck_assert_uint_eq(c.events, 104);
     ck_assert_int_eq(posixtrace_log_builder_finish(builder), 0);
     ck_assert_int_eq(posix_trace_rewind(trid), 0);

@@ -122,8 +122,9 @@ static bool add(struct import *im)
     return pt_job_add(im->job, &im->row->event);
 }
 
-/* Whether all lines up to the end, or up to a fault, are in order. */
-static int look_at_order(struct import *im, bool *sorted)
+/* Whether all lines up to the end, or up to a fault, are in order.  *unreadable: the error of
+ * reading that ended them, which the next pass does not meet again where the input is copied. */
+static int look_at_order(struct import *im, bool *sorted, int *unreadable)
 {
     int64_t last = INT64_MIN, ns;
     off_t offset;
@@ -138,6 +139,7 @@ static int look_at_order(struct import *im, bool *sorted)
         if (!*sorted && !im->lines.piped)
             break;
     }
+    *unreadable = im->fault == EILSEQ || im->fault == E2BIG ? 0 : im->fault;
     return begin_again(im, got == NEXT_END);
 }
 
@@ -205,12 +207,14 @@ static int add_sorted(struct import *im)
 static int import(struct import *im)
 {
     bool sorted;
-    int error = look_at_order(im, &sorted);
+    int unreadable, error = look_at_order(im, &sorted, &unreadable);
 
     errno = error;
     if (error)
         return im->job->error ? im->job->error : pt_job_fail_file(im->job);
-    return sorted ? add_in_order(im) : add_sorted(im);
+    error = sorted ? add_in_order(im) : add_sorted(im);
+    errno = unreadable;
+    return !error && unreadable ? pt_job_fail_file(im->job) : error;
 }
 
 int pt_rows_import(struct pt_job *job, const struct pt_row_reader *reader)
