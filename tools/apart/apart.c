@@ -115,7 +115,7 @@ static bool pass_result(struct apart *a, uint8_t *bytes, size_t length)
     return !out_failed();
 }
 
-/* The worker ends in order, and what it still sends is passed over. */
+/* The worker ends normally, and its further data is skipped. */
 void apart_drop_log(struct apart *a, int error)
 {
     a->error = error;
@@ -134,7 +134,7 @@ static bool is_cut(const struct apart *a)
             (pread(a->log, &first, 1, 0) == 1 && first == 0));
 }
 
-/* The header stays, and with it a log that can say how many events it lacks. */
+/* The header stays, so the file is a log that has the number of its missing events. */
 static void end_cut(struct apart *a)
 {
     a->cut = true;
@@ -285,7 +285,7 @@ bool apart_read(struct apart *a)
     return false;
 }
 
-/* What has come while this process itself stood still is a sign of life. */
+/* Data that came while this process itself was stopped is a sign of life. */
 bool apart_is_silent(const struct apart *a)
 {
     struct pollfd p = apart_awaits(a);
@@ -335,8 +335,8 @@ uint64_t apart_lost(const struct apart *a)
     uint64_t came = a->check.events, got = a->written.events;
     uint64_t known = a->counts.events > came + a->left ? a->counts.events : came + a->left;
 
-    /* Of a log with a limit all is counted where it is written, and what came last may be
-     * more than the worker had counted. */
+    /* In a log with a limit the writer counts all losses, and the last data may be more than the
+     * worker had counted. */
     return known > got ? known - got : 0;
 }
 

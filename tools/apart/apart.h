@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Work for root on a process of another user.  What that process has mapped it can write, and
- * truncate, at any moment: a process that maps it too should have no more rights.  So a
- * child, the worker, takes the ids of the target (posixtrace_take_ids_of()), keeps no descriptor
- * but one pipe, and does the work.  Root opens and writes files, and maps nothing.
+ * Work for root on a process of another user.  That process can write and truncate its mapped
+ * memory at any moment, so another process that maps it should have no more rights.  So a child,
+ * the worker, takes the ids of the target (posixtrace_take_ids_of()), keeps no descriptor but one
+ * pipe, and does the work.  Root opens and writes files, and maps nothing.
  *
  *   root                              worker
  *   opens the log                     maps segment, page and names of the target
  *   reads frames, checks them  <----  log, text, results, counts
  *   writes log and terminal
  *
- * A frame is a kind, a length and so many bytes.  The target may have taken over the worker:
- * a frame that is none, or longer than APART_MOST, ends the worker; a log has to consist of
- * packets (apart_log.c); text is escaped.  A worker that dies is an error, and what it has
- * recorded and not sent is counted as lost.
+ * A frame is a kind, a length and so many bytes.  The target may have taken over the worker: an
+ * invalid frame, or one longer than APART_MOST, ends the worker; a log has to consist of packets
+ * (apart_log.c); text is escaped.  The death of a worker is an error, and events that it has
+ * recorded and not sent are counted as lost.
  *
- * Root waits for no one without an end.  A worker that does its work gives a sign of life every
- * second, an empty text if it has nothing else to say; one that gives none for APART_PATIENCE is
- * stopped by its user, or does something else, and is killed.  A recording has time for that
- * until its target ends: its worker may be continued before, and misses nothing.  A slow reader
- * of the pipe that is the log keeps root waiting until a signal comes.
+ * Root never waits for ever.  A working worker sends a sign of life every second, an empty text if
+ * it has nothing else; one that sends none for APART_PATIENCE was stopped by its user, or does
+ * something else, and is killed.  During a recording that happens only when the target has ended: a
+ * stopped worker may be continued before, and misses nothing.  A slow reader of the pipe that is
+ * the log keeps root waiting until a signal comes.
  *
  *   apart.c         root's side
  *   apart_worker.c  the worker's
- *   apart_log.c     what a log has to look like
+ *   apart_log.c     the checks of a log
  */
 #ifndef APART_H
 #define APART_H
@@ -45,7 +45,7 @@ struct apart_head {
     uint32_t kind, length;
 };
 
-/* How a recording is going, as the worker says. */
+/* The progress of a recording, as the worker reports it. */
 struct apart_counts {
     uint64_t events, lost, bytes, reserved;
 };
@@ -58,7 +58,7 @@ struct apart_log {
     uint64_t left;       /* of the header block or packet that has begun */
     uint64_t events;     /* in packets that have begun */
     uint64_t most;       /* not 0: so many bytes at most, in any order after the header */
-    uint8_t head[96];    /* of the next one, as far as it is there */
+    uint8_t head[96];    /* of the next one, the bytes received so far */
     uint32_t have;
     bool loops; /* the header may name a ring: a log with a limit */
     bool ended; /* the END packet has come */
@@ -75,15 +75,15 @@ struct apart {
     pid_t target, worker;
     int fd;
     bool over;                       /* the worker has gone; status is set */
-    bool hostile;                    /* it was ended for what it sent */
+    bool hostile;                    /* it was ended because of its data */
     bool silent;                     /* it was ended because it sent nothing */
     int patience;                    /* ms without a sign of life */
     int64_t heard;                   /* when the last one came, or the log took what was pending */
     int status;                      /* as from waitpid() */
-    uint64_t left;                   /* events found in what it left when it died */
+    uint64_t left;                   /* events found in its remaining segment after its death */
     int error;                       /* of the log's file */
     int log;                         /* descriptor of the log; -1: none is expected.  Not closed */
-    struct apart_log check, written; /* of what came, and of what the file has */
+    struct apart_log check, written; /* of the received bytes, and of the bytes in the file */
     uint8_t header[APART_HEADER];    /* the first bytes of the log, */
     size_t kept;                     /* so many of them */
     bool cut;                        /* another program has truncated the log */
@@ -99,10 +99,11 @@ struct apart {
 /* Is root to use a worker for that process?  Not for one of root's own, or none. */
 bool apart_needed(pid_t pid);
 
-/* Forks.  *worker: true in the worker, which has the target's ids and comes back with
- * EXIT_DONE only; false in root's process.  Or an error was said, there. */
+/* Forks.  *worker: true in the worker, which has the target's ids and returns with EXIT_DONE only;
+ * false in root's process, which may return another status after an error message. */
 int apart_fork(struct apart *a, pid_t target, int log, bool *worker);
-/* What apart_read() waits for, for poll(): the worker, or a log that does not block. */
+/* The descriptor for poll() that apart_read() waits for: the worker, or a log that does not
+ * block. */
 struct pollfd apart_awaits(const struct apart *a);
 /* Reads the available bytes, or waits for some; false: the worker has gone. */
 bool apart_read(struct apart *a);

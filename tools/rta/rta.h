@@ -32,7 +32,7 @@ enum {
 
 #define RTA_TIME_MAX INT64_C(1000000000000000000) /* ns, of a time in a task file */
 
-/* What a task file may give and a log may know. */
+/* Values from a task file or a log. */
 enum rta_value { RTA_C, RTA_JST, RTA_SB, RTA_DUW, RTA_B, RTA_VALUES };
 
 enum rta_verdict {
@@ -52,7 +52,7 @@ struct rta_task {
     int64_t period, deadline;
     int64_t value[RTA_VALUES]; /* -1: not known (yet), 0 for the analysis */
 
-    /* Of the analysis. */
+    /* Results of the analysis. */
     int64_t c;            /* (2) */
     int64_t b_critical;   /* (4) */
     int64_t b_activation; /* (5), at r */
@@ -78,8 +78,8 @@ struct rta_fault {
 };
 
 /*
- * A task file (posixtrace-rta(1)): tasks has room for RTA_TASKS_MAX.  False: *fault says
- * where and why.  Text of the file is in fault->text as it is: not for a terminal.
+ * A task file (posixtrace-rta(1)): tasks has room for RTA_TASKS_MAX.  False: *fault has the place
+ * and the reason.  fault->text contains text of the file unescaped: not for a terminal.
  */
 bool rta_parse(const char *text, size_t length, struct rta_task *tasks, size_t *count,
                struct rta_fault *fault);

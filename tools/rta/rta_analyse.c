@@ -39,7 +39,7 @@ static int64_t execution(const struct rta_task *t)
     return add(known(t, RTA_C), known(t, RTA_JST));
 }
 
-/* What does not depend on R. */
+/* Computes the values that do not depend on R. */
 static void begin(struct rta_task *t, const struct rta_task *tasks, size_t count)
 {
     t->c = execution(t);

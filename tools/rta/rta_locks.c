@@ -78,7 +78,7 @@ void rta_locks_free(struct rta_locks *l)
     }
 }
 
-/* ---- what they block ---- */
+/* ---- blocking ---- */
 
 static bool is_lower(const struct rta_hold *h, const struct rta_task *tasks, size_t i)
 {

@@ -27,7 +27,7 @@ struct rta_hold {
     uint64_t mutex;  /* its address; 0: one that events were lost of, so it may be any */
     int task;        /* of the thread, or -1 */
     int64_t largest; /* of the holds that are known */
-    int64_t at_most; /* what one that is unknown may have lasted */
+    int64_t at_most; /* the longest time that an unknown one may have lasted */
     uint64_t unknown;
 };
 

@@ -24,12 +24,12 @@ enum { LISTED = 20 }; /* names of threads in a message */
 
 struct measuring {
     const posixtrace_metric_t *metrics[RTA_MEASURED]; /* those that the set has */
-    int value[RTA_MEASURED];                          /* what each of them measures */
+    int value[RTA_MEASURED];                          /* the value that each of them measures */
     bool heard[RTA_MEASURED];                         /* the log has events of it */
     int64_t hidden[RTA_MEASURED];                     /* of a thread without events, at most */
     size_t count;
     struct metrics_groups groups;
-    struct rta_locks locks; /* what RTA_B comes from */
+    struct rta_locks locks; /* the source of RTA_B */
     struct metrics_select *select;
 };
 
@@ -180,7 +180,7 @@ static void assign(const struct measuring *all, const struct rta_task *tasks, si
         tool_note("selected of %s: %s", log, select_text(&all->select->s));
 }
 
-/* The task of each thread that held a mutex, then what the holds block. */
+/* Finds the task of each thread that held a mutex, then the blocking by these holds. */
 static void assign_locks(struct measuring *all, const struct rta_task *tasks, size_t count,
                          struct rta_seen *seen)
 {

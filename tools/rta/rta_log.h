@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * What a log says of the tasks of an analysis: the largest measurements of their
- * threads, and how much of that is not sure.
+ * The values of a log for the tasks of an analysis: the largest measurements of their threads, and
+ * their uncertainty.
  */
 #ifndef RTA_LOG_H
 #define RTA_LOG_H
@@ -21,8 +21,9 @@ struct rta_measure {
     bool there;      /* at least one measurement, known or not */
     bool known;      /* at least one that is known */
     int64_t largest; /* of those that are known */
-    int64_t at_most; /* what one that is unknown may have lasted */
-    int64_t hidden;  /* what one may have lasted, if there is none: gaps hide the events */
+    int64_t at_most; /* the longest time that an unknown one may have lasted */
+    int64_t hidden;  /* without any measurement: the longest time that one may have lasted in
+                      * gaps */
     uint64_t unknown;
 };
 
@@ -39,8 +40,8 @@ struct rta_source {
     struct metrics_select select;
 };
 
-/* Measures and fills in seen, an entry for each task.  EXIT_DONE, or it was said; EXIT_LOST
- * only for strict, and then all is filled in. */
+/* Measures and fills in seen, an entry for each task.  EXIT_DONE, or another status after an error
+ * message; EXIT_LOST only for strict, with all entries filled in. */
 int rta_log_measure(struct rta_source *source, const struct rta_task *tasks, size_t count,
                     struct rta_seen *seen);
 

@@ -99,7 +99,7 @@ static bool print_table(const struct rta_result *r, bool exact)
     return fits;
 }
 
-/* What the largest may have been where events were lost. */
+/* The largest possible value, with lost events. */
 static int64_t at_most(const struct rta_measure *m)
 {
     return m->at_most > m->largest ? m->at_most : m->largest;
@@ -288,7 +288,7 @@ static void remark_blocked(const struct rta_result *r, enum output_format format
                quote(r->tasks[longest].name));
 }
 
-/* Of the log: the analysis is of all tasks. */
+/* A remark that the selection is for the log; the analysis is of all tasks. */
 static void remark_selection(const struct rta_result *r, enum output_format format)
 {
     if (!r->seen || !select_is_any(&r->select->s))

@@ -13,7 +13,7 @@ struct rta_result {
     size_t count;
     const struct metrics_cost *cost;
     struct metrics_select *select;
-    bool at_most;  /* values are what measurements lasted at most */
+    bool at_most;  /* values are upper bounds of measurements */
     size_t capped; /* tasks whose DUW was longer than that of the first: */
     const struct rta_task *first;
 };

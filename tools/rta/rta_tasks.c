@@ -5,9 +5,8 @@
  *
  *   name priority period [deadline=T] [C=T] [B=T] [JST=T] [SB=T] [DUW=T] [tid=N|thread=NAME]
  *
- * words between blanks or tabs, "#" begins a comment.  A name with blanks stands in
- * double quotes.  A time is a number with a unit (ns, us, ms, s) and, if need be,
- * decimals; nothing is rounded.
+ * words between blanks or tabs, "#" begins a comment.  A name with blanks is in double quotes.  A
+ * time is a number with a unit (ns, us, ms, s) and, if need be, decimals; nothing is rounded.
  */
 #include "rta/rta.h"
 

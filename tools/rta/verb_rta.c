@@ -82,7 +82,7 @@ static int load_tasks(const char *path, size_t *count)
     return status;
 }
 
-/* What one can have lasted at most. */
+/* The longest time that one can have lasted. */
 static int64_t at_most(const struct rta_measure *m)
 {
     if (!m->there)

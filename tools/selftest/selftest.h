@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * What the parts of posixtrace selftest share.
+ * The common part of posixtrace selftest.
  *
  * Each part uses the library as a program would, through its public calls
  * only, with streams in a directory and logs in a folder that are the
@@ -11,7 +11,7 @@
  *            depends on how fast the machine is or how busy
  *   figures  measured; they never fail, but may be missing
  *
- * An interrupt sets a flag that every loop of a part looks at.
+ * An interrupt sets a flag that every loop of a part checks.
  */
 #ifndef SELFTEST_H
 #define SELFTEST_H
@@ -49,9 +49,10 @@ void selftest_read(const struct selftest *t, uint64_t generated, uint64_t lost);
 #define SELFTEST_KEPT_LOG  "kept.ptl"
 #define SELFTEST_RATE_TYPE "rate"
 
-/* selftest_place.c: makes folder and streams; EXIT_DONE, or an error was said. */
+/* selftest_place.c: makes folder and streams; EXIT_DONE, or another status after an error
+ * message. */
 int selftest_enter(struct selftest *t);
-/* Removes both and all in them. */
+/* Removes both with their contents. */
 void selftest_leave(struct selftest *t);
 /* The signal that asked to stop, or 0. */
 int selftest_interrupted(void);

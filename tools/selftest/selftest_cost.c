@@ -3,14 +3,12 @@
 /*
  * The cost of an event for the thread that records it.
  *
- * Contestants take turns in short batches, so that a machine that changes its
- * pace changes it for all of them, and medians over the batches are compared:
- * an event of 8 bytes, one of 64, and the floor, the work that no tracer can
- * avoid: the clock and four words stored into a thread's own memory, with
- * the position that publishes them.  Then the same call while no stream wants the
- * event.  The tail and the cold cache are seen in single events, measured with
- * the clock of the events around each; what the clock itself takes is
- * subtracted.
+ * Contestants take turns in short batches, so that a change of the machine's speed affects all of
+ * them, and medians over the batches are compared: an event of 8 bytes, one of 64, and the floor,
+ * the work that no tracer can avoid: the clock and four words stored into a thread's own memory,
+ * with the position that publishes them.  Then the same call while no stream wants the event.  The
+ * tail and the cold cache are measured in single events, with the clock of the events around each;
+ * the cost of the clock is subtracted.
  */
 #include "selftest/selftest.h"
 
@@ -101,7 +99,7 @@ static int by_size(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* The value that a share of the count values lies below; sorts them. */
+/* The value below which that share of the count values is; sorts them. */
 static double quantile(uint64_t *values, size_t count, double share)
 {
     size_t at = (size_t)(share * (double)count);
@@ -145,7 +143,7 @@ static void measure_medians(double ns, int64_t until)
                   2, "times");
 }
 
-/* What reading the clock twice takes. */
+/* The time of reading the clock twice. */
 static uint64_t clock_cost(uint64_t *values, size_t count)
 {
     for (size_t i = 0; i < count; i++) {

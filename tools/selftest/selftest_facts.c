@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * What a reader of the report needs to know of the machine.
+ * Facts about the machine for readers of the report.
  */
 #include "selftest/selftest.h"
 

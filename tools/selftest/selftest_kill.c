@@ -5,16 +5,14 @@
  *
  * Each round forks a child that records numbered events into a log, and writes
  * into a pipe how many calls have returned: a burst of events, then one write.
- * The parent kills it at a random instant and reads the log.  The numbers must
- * rise; what the child acknowledged must be there, or be counted as lost; and
- * there must not be more than one burst that was never acknowledged.  Every
- * second log is completed by posixtrace_log_recover() first, the others are
- * read as they are.
+ * The parent kills it at a random instant and reads the log.  The numbers must rise; events that
+ * the child acknowledged must be there, or be counted as lost; and at most one burst may be there
+ * that was never acknowledged.  Every second log is completed by posixtrace_log_recover() first,
+ * the others are read as they are.
  *
- * The pipe bounds how far a child comes while the parent does not look, so
- * that the stream has room for all of it.  This part goes first, while the
- * program has no other thread and has not traced yet: each child begins like a
- * new program.
+ * The pipe limits the progress of a child while the parent does not read, so that the stream has
+ * room for all its events.  This part runs first, while the program has no other thread and has not
+ * traced yet, so each child starts like a new program.
  */
 #include "selftest/selftest.h"
 
@@ -98,8 +96,8 @@ static void wait_for_instant(int acks, uint64_t *acknowledged)
     }
 }
 
-/* How many events the child says were recorded; CHILD_ENDED: it failed, and
- * tally says why. */
+/* The number of events that the child reports as recorded; CHILD_ENDED: it failed, and tally has
+ * the reason. */
 static int64_t run_child(int log, struct tally *t)
 {
     uint64_t acknowledged = 0;
@@ -220,7 +218,7 @@ static bool one_round(const struct selftest *test, struct tally *t)
         }
     }
     close(log);
-    /* only what our own dead children left is in this directory */
+    /* this directory has only files of our own dead children */
     posixtrace_stream_reap(1, NULL, NULL);
     return good;
 }

@@ -35,7 +35,7 @@ static void watch_signals(void)
 
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
-        /* what nohup ignores stays ignored */
+        /* signals that nohup ignores stay ignored */
         if (sigaction(ends[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
             sigaction(ends[i], &action, NULL);
     }

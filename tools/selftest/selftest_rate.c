@@ -7,12 +7,12 @@
  *
  * A trial records numbered events at a rate for a second, in portions of a
  * millisecond, through a stream of 64 MiB into a log that keeps the newest
- * (LOOP).  The first trials go as fast as they can.  If one of them loses
- * events, what it did not lose is a good guess of the rate that is sought, which
- * lies between the fastest trial without loss and the slowest one with; further
- * trials halve that range until it is narrow or the time is over.
+ * (LOOP).  The first trials run at full speed.  If one of them loses events, the rate of those it
+ * did not lose is a good first guess.  The wanted rate is between the fastest trial without loss
+ * and the slowest one with loss; further trials halve that range until it is narrow or the time is
+ * over.
  *
- * What the log's policy overwrites is not lost in this sense.
+ * Events that the log's policy overwrites are not lost in this sense.
  */
 #include "selftest/selftest.h"
 
@@ -36,8 +36,8 @@ enum { TRIALS = 12, FULL_SPEED = 3, PORTION_LEAST = 16 };
 #define NARROW      1.08
 
 struct trial {
-    double asked; /* events a second; INFINITY: as fast as it goes */
-    double rate;  /* that were generated */
+    double asked; /* events a second; INFINITY: at full speed */
+    double rate;  /* events generated */
     double bytes; /* of log, an event */
     uint64_t generated, lost, overwritten, logged;
     bool exact; /* generated = logged + overwritten + lost */

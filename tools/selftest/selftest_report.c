@@ -104,7 +104,7 @@ static void print_row(const struct row *r)
     }
 }
 
-/* Facts, then checks, then figures, whatever order they came in. */
+/* Facts, then checks, then figures, each in the order of their addition. */
 static void print_table(double seconds)
 {
     static const enum kind last[] = { FACT, FAILED, MISSING };

@@ -3,12 +3,11 @@
 /*
  * Signal handlers that trace while their thread traces.
  *
- * A thread records numbered events without a pause; two signals with handlers
- * that record as well hit it again and again, also one in the other's handler.
- * When it has recorded what the stream has room for, no more signals are sent,
- * the thread ends, and the stream is read; then the next thread continues
- * the numbers.  At the end each of the three series must be there, from first
- * to last, and nothing be lost.
+ * A thread records numbered events without a pause; two signals with handlers that also record
+ * interrupt it again and again, also one in the other's handler.  When the stream is nearly full,
+ * no more signals are sent, the thread ends, and the stream is read; then the next thread continues
+ * the numbers.  At the end each of the three series must be there, from first to last, and nothing
+ * be lost.
  */
 #include "selftest/selftest.h"
 

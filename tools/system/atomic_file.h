@@ -17,7 +17,7 @@ struct atomic_file {
     int fd;
 };
 
-/* EXIT_DONE, or an error was said: path exists and replace is not set, ... */
+/* EXIT_DONE, or another status after an error message: path exists and replace is not set, ... */
 int atomic_file_open(struct atomic_file *f, const char *path, bool replace);
 
 /* Gives the file its name. */

@@ -24,7 +24,7 @@ static bool exists(const char *path)
     return lstat(path, &st) == 0;
 }
 
-/* Are there only plain files in the folder?  If not, errno says why. */
+/* Are there only plain files in the folder?  If not, errno has the reason. */
 static bool is_plain(const char *path)
 {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

@@ -15,11 +15,11 @@ struct new_folder {
     char *temporary;
 };
 
-/* EXIT_DONE, or an error was said: path exists and replace is not set, ... */
+/* EXIT_DONE, or another status after an error message: path exists and replace is not set, ... */
 int new_folder_open(struct new_folder *f, const char *path, bool replace);
 
-/* Gives the folder its name.  What was there is removed if it holds nothing but plain
- * files; else it stays, and an error is said. */
+/* Gives the folder its name.  An old folder is removed if it has nothing but plain files; else it
+ * stays, and an error is reported. */
 int new_folder_keep(struct new_folder *f);
 
 /* Removes it; does nothing after keep. */

@@ -13,7 +13,7 @@
 
 struct temp_stream_dir {
     char *path;   /* NULL: there is none, streams go where they would */
-    char *before; /* POSIXTRACE_DIR as it was, or NULL */
+    char *before; /* the old POSIXTRACE_DIR, or NULL */
 };
 
 /* To be called before the first posix_trace_* call of the process, which then does
@@ -25,7 +25,7 @@ void temp_stream_dir_leave(struct temp_stream_dir *o);
 /* "parent/name", where the last six letters of name are XXXXXX and are replaced;
  * to be freed; NULL and errno. */
 char *own_folder(const char *parent, const char *name);
-/* Removes a folder that holds files only, and says where it cannot; frees path. */
+/* Removes a folder that has files only, and reports a failure; frees path. */
 void own_folder_remove(char *path);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* What events of a QNX trace are called in our logs, and what describes their data. */
+/* Names of the events of a QNX trace in our logs, and descriptions of their data. */
 #include <stdio.h>
 #include <string.h>
 #include "compat/qnx/kev_types.h"

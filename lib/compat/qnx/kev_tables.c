@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Classes and events of QNX Neutrino: the numbers that are in headers, what traceprinter
- * calls them, and what their words of data are.  What no public source gives stays a
- * number; so do the thread states of release 8, which counts them in another way.
+ * Classes and events of QNX Neutrino: their numbers in headers, their names in traceprinter, and
+ * the words of their data.  Values without a public source stay numbers; so do the thread states of
+ * release 8, which numbers them differently.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -14,7 +14,7 @@
 #define PT_KEV_PREFIX   "qnx:"
 #define PT_KEV_RECORD   16u
 #define PT_KEV_CPUS     64u
-#define PT_KEV_DATA_MAX 65536u /* bytes of data of an event, whatever the input says */
+#define PT_KEV_DATA_MAX 65536u /* limit for the data of an event, in bytes */
 #define PT_KEV_HEAD_MAX 65536u /* of the text before the records */
 #define PT_KEV_TYPES    32768u /* internal class and event, the low 15 bits of a header */
 #define PT_KEV_BILLION  1000000000u
@@ -132,8 +132,8 @@ enum pt_kev_form {
     PT_KEV_FORMS
 };
 
-/* What such an event is called, and what describes its data: words are in our order of bytes,
- * what stays as it is in the trace's. */
+/* The name of such an event, and the description of its data: words are in our byte order,
+ * unchanged bytes in the trace's. */
 void pt_kev_name(const struct pt_kev_rules *rules, unsigned type, enum pt_kev_form form,
                  char name[80]);
 void pt_kev_describe(const struct pt_kev_rules *rules, unsigned type, enum pt_kev_form form,

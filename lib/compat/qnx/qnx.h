@@ -49,9 +49,9 @@ bool pt_qnx_has(unsigned event_class, unsigned number);
 bool pt_qnx_selects(unsigned event_class, unsigned number, unsigned index);
 /* One event by class and number; false: there is none, or several. */
 bool pt_qnx_find(unsigned event_class, unsigned number, struct pt_qnx_kind *kind);
-/* What the interface calls it: the number, or the bit. */
+/* Its number in the interface, or its bit. */
 unsigned pt_qnx_number(const struct pt_qnx_kind *kind);
-/* A place of its own in the class, below PT_QNX_EVENTS: the number, but of bits the index. */
+/* Its index in the class, below PT_QNX_EVENTS: the number; for bits the index of the bit. */
 unsigned pt_qnx_slot(const struct pt_qnx_kind *kind);
 /* Are the class's numbers bits? */
 bool pt_qnx_has_bits(unsigned event_class);
@@ -119,7 +119,7 @@ int pt_qnx_stop(void);
 int pt_qnx_flush(void);
 int pt_qnx_query(int *events);
 int pt_qnx_set_ring(bool ring);
-/* Records the processes and threads that there are: this process, as far as it is wanted. */
+/* Records the existing processes and threads: this process, as far as the filters want it. */
 void pt_qnx_put_state(void);
 
 #endif

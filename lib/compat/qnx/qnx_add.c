@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * What QNX's kernel calls to emit its own events, add_trace_event() and so on.  The original
- * makes records of 16 bytes, joined by struct bits and a common time; here one event is one
- * event, so that a header's struct bits and CPU mean nothing.
+ * The functions by which QNX's kernel emits its own events, add_trace_event() and so on.  The
+ * original makes records of 16 bytes, joined by struct bits and a common time; here one event is
+ * one event, so that a header's struct bits and CPU mean nothing.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * TraceEvent(): the commands of QNX's instrumentation.  A command's number says how many
- * arguments it has; they are taken as int, unsigned or pointer, as programs pass them.
+ * TraceEvent(): the commands of QNX's instrumentation.  A command's number contains its number of
+ * arguments; they are taken as int, unsigned or pointer, as programs pass them.
  */
 #include <errno.h>
 #include <string.h>
@@ -185,7 +185,7 @@ static int steer(int command, const struct arguments *a, int *result)
     case _NTO_TRACE_QUERYEVENTS: return pt_qnx_query(result);
     case _NTO_TRACE_SETRINGMODE: return pt_qnx_set_ring(true);
     case _NTO_TRACE_SETLINEARMODE: return pt_qnx_set_ring(false);
-    case _NTO_TRACE_SKIPBUFFER: /* what a full stream in linear mode does */ return 0;
+    case _NTO_TRACE_SKIPBUFFER: /* a full stream in linear mode does that */ return 0;
     case _NTO_TRACE_QUERYSUPPORT: *result = _NTO_TRACE_SUPPINSTR; return 0;
     default: return ENOTSUP;
     }

@@ -43,7 +43,7 @@ static unsigned shift_of(enum pt_qnx_filter what)
     return what == PT_QNX_PID ? 8 : what == PT_QNX_TID ? 16 : 24;
 }
 
-/* Of a filter or handler; 0 if it is none. */
+/* Finds the row of a filter or handler; 0: none. */
 static int find_row(const struct pt_qnx_setting *s, unsigned *row)
 {
     struct row wanted = { s->pid, s->what == PT_QNX_TID ? s->tid : 0, s->handler, s->area };
@@ -147,7 +147,7 @@ int pt_qnx_mode(const struct pt_qnx_kind *kind)
     return word & OFF ? 0 : word & WIDE ? 2 : 1;
 }
 
-/* The thread that the event is about: the data of processes and threads says which. */
+/* The thread that the event is about, from the data of process and thread events. */
 static void find_thread(const struct pt_qnx_kind *kind, const void *data, size_t len, int who[2])
 {
     bool thread = kind->event_class == _NTO_TRACE_THREAD || kind->event_class == _NTO_TRACE_VTHREAD;
@@ -174,7 +174,7 @@ static bool is_of(uint32_t word, const int who[2])
            (!both->pid || (both->pid == who[0] && both->tid == who[1]));
 }
 
-/* What the handler does to its copy of the data is not recorded. */
+/* The handler gets a copy of the data, so its changes are not recorded. */
 static __attribute__((noinline)) bool ask(const struct row *row, const struct pt_qnx_kind *kind,
                                           const void *data, size_t len, const int who[2])
 {

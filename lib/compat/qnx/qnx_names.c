@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * QNX's classes and events: the numbers of the interface, those in header words, and what
- * they are called here, which is what importing a .kev file calls them (kev.h).
+ * QNX's classes and events: the numbers of the interface, those in header words, and their names
+ * here, which are also those of an imported .kev file (kev.h).
  */
 #include <errno.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 
 enum { NUMBERS, BITS, LONGS, WHOLE }; /* of an event: it, its bit, bit 9 is 64 bits, always 0 */
 
-/* first: of its events in header words; step: between them; group: the class that stands for
+/* first: of its events in header words; step: between them; group: the class that includes
  * several. */
 static const struct class
 {
@@ -163,7 +163,7 @@ static void about(const struct pt_qnx_kind *kind, struct pt_kev_about *a)
     pt_kev_about(rules_of(kind), pt_kev_type(pt_qnx_header(kind)), a);
 }
 
-/* Of two words and a string, always. */
+/* Does the event always have two words and a string? */
 static bool is_string(const struct pt_qnx_kind *kind)
 {
     return kind->event_class == _NTO_TRACE_PROCESS && kind->index >= 2;

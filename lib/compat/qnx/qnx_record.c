@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Recording QNX's events: what trace_logf(), add_trace_event() and the commands that insert
- * have in common, and those that take text or words.
+ * Records QNX's events: the common part of trace_logf(), add_trace_event() and the inserting
+ * commands, and the functions for text or words.
  */
 #include <errno.h>
 #include <sched.h>

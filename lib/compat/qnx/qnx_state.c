@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * The first events when tracing starts: this process and its threads, with their names and
- * states, as far as the filters want them.  Linux does not say what a waiting thread waits
- * for, so such a thread has no state.
+ * states, as far as the filters want them.  Linux does not show why a thread waits, so a waiting
+ * thread has no state.
  */
 #include <dirent.h>
 #include <sched.h>

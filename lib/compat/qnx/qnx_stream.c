@@ -13,7 +13,7 @@
 #include "compat/qnx/qnx.h"
 
 #define BUFFER_BYTES 16384u /* of QNX's kernel */
-#define BUFFERS      32u    /* what tracelogger asks for */
+#define BUFFERS      32u    /* the default of tracelogger */
 #define BUFFERS_MAX  65536u
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -21,7 +21,7 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct {
     pid_t pid; /* whose it is; 0: there is none */
     trace_id_t trid;
-    bool own, ring;     /* ring also: what the next one is to be */
+    bool own, ring;     /* ring: also for the next stream */
     bool running, used; /* started, now and ever */
     unsigned buffers;
 } stream;
@@ -121,7 +121,7 @@ int pt_qnx_stop(void)
     return error;
 }
 
-/* Of a stream without log all that is recorded can be read, whatever is full. */
+/* In a stream without log all recorded events can be read, also from buffers that are not full. */
 int pt_qnx_flush(void)
 {
     struct posix_trace_status_info status;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * What the formats rkh (framed bytes) and trazer (text) share: the types of RKH's
- * trace records, each with its arguments, how a target's configuration changes them,
- * and the names of its objects.  docs/formats/rkh.md has the tables in words.
+ * The common part of the formats rkh (framed bytes) and trazer (text): the types of RKH's trace
+ * records with their arguments, the effect of a target's configuration on them, and the names of
+ * its objects.  docs/formats/rkh.md has the tables.
  *
- * In our logs a record is an event "rkh:GROUP_EVENT".  Its data is the same whatever
- * the target's widths are: pointers have 64 bits and are followed by the object's name,
- * other numbers have 32 bits, arguments that the target leaves out are all ones.
+ * In our logs a record is an event "rkh:GROUP_EVENT".  Its data does not depend on the target's
+ * widths: pointers have 64 bits and are followed by the object's name, other numbers have 32 bits,
+ * arguments that the target leaves out are all ones.
  */
 #ifndef PT_FORMAT_RKH_H
 #define PT_FORMAT_RKH_H
@@ -35,7 +35,7 @@ enum {
     PT_RKH_UNIT_TEST = 0xe0
 };
 
-/* Of the configuration frame. */
+/* Flags in the configuration frame. */
 enum {
     PT_RKH_SENDER = 1u << 0,
     PT_RKH_QUE_LOW = 1u << 11,
@@ -49,7 +49,7 @@ enum {
 
 /* Widths are in bytes. */
 struct pt_rkh_config {
-    uint8_t id; /* of an event's number; no frame says it */
+    uint8_t id; /* of an event's number; in no frame */
     uint8_t signal, timestamp, pointer, tick, nblock, nelem, esize, bsize, pools;
     uint16_t version, hz; /* hz: the low 16 bits of it */
     uint32_t bits;
@@ -79,7 +79,7 @@ struct pt_rkh_type {
 };
 
 /* All types, by number; 2 tables: of today, and the flat numbers before RKH 2.4. */
-/* What importers put where frames are damaged, and where some are missing. */
+/* The events of importers for damaged and for missing frames. */
 extern const struct pt_rkh_type pt_rkh_damaged, pt_rkh_lost;
 
 struct pt_rkh_types {
@@ -97,7 +97,7 @@ void pt_rkh_config_init(struct pt_rkh_config *config);
 void pt_rkh_config_get(struct pt_rkh_config *config, const uint8_t *p);
 void pt_rkh_config_put(const struct pt_rkh_config *config, uint8_t *p);
 bool pt_rkh_config_has(const struct pt_rkh_config *config, char when);
-/* Bytes of an argument in a frame; 0: strings, and what takes all the rest. */
+/* Bytes of an argument in a frame; 0: strings, and arguments that take all the rest. */
 unsigned pt_rkh_width(const struct pt_rkh_config *config, char kind);
 /* Bytes of it in our data, without the name that follows it. */
 unsigned pt_rkh_width_of_ours(char kind);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * RKH's user events, and how our export puts any event into them so that our import
- * gives the same event again; to a reader that knows nothing of it, they are user events.
+ * How our export encodes any event as RKH's user events, so that our import gives the same event
+ * again; other readers see user events.
  *
- * User event 31, called "posixtrace", says what the others need; its first argument is
- * a string:
+ * User event 31, called "posixtrace", defines what the others refer to; its first argument is a
+ * string:
  *   "begin"   UI8 version, UI32 ticks a second
  *   "type"    UI16 number, UI8 user event, STR name, STR description ("": none)
  *   "thread"  OBJ number, UI32 pid, UI32 tid, MEM thread_id (8 bytes), STR name

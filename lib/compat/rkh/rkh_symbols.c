@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Names of a target's objects, signals, user events and pools: a table of fixed size,
- * because how many there are is said by the input.  And what the readers of frames and
- * of text share besides.
+ * Names of a target's objects, signals, user events and pools: a table of fixed size, because their
+ * number depends on the input.  Also other code common to the readers of frames and of text.
  */
 #include <errno.h>
 #include <inttypes.h>

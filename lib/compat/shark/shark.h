@@ -4,7 +4,7 @@
  * The records of the S.Ha.R.K. tracer (FTrace): 16 bytes, little-endian,
  *
  *     0  u16  code: the family in the low four bits of the low byte; bit 15: written by
- *             the fast probe, which leaves parameter 2 as it was
+ *             the fast probe, which does not store parameter 2
  *     2  u16  parameter 1
  *     4  u32  time stamp counter, high half; 8  u32  low half
  *    12  u32  parameter 2
@@ -49,7 +49,7 @@ enum shark_code {
 struct shark_type {
     uint8_t code;
     char name[20];
-    char first[16], second[16]; /* what the parameters are called */
+    char first[16], second[16]; /* names of the parameters */
 };
 
 struct shark_record {
@@ -58,7 +58,7 @@ struct shark_record {
     uint64_t tsc;
 };
 
-/* Of a code (the low byte), or of a name; NULL: the manual has none. */
+/* The type of a code (the low byte), or of a name; NULL: not in the manual. */
 const struct shark_type *pt_shark_type(uint8_t code);
 const struct shark_type *pt_shark_named(const char *name, size_t len);
 
@@ -70,12 +70,12 @@ uint32_t pt_shark_word(const void *at); /* 4 bytes */
 /* An event of a chunk: code and parameters, without time. */
 void pt_shark_pack_data(uint8_t *at, unsigned code, unsigned par1, uint32_t par2);
 void pt_shark_unpack_data(const uint8_t *at, struct shark_record *r);
-/* What describes such an event; to has room for POSIXTRACE_DESCRIPTION_MAX + 1. */
+/* Writes the description of such an event; to has room for POSIXTRACE_DESCRIPTION_MAX + 1. */
 void pt_shark_describe(char *to);
 
-/* A packet of so many records, which stand after its head already; its bytes. */
+/* Completes a packet of so many records, which are already after its head; returns its bytes. */
 size_t pt_shark_packet(uint8_t *packet, uint32_t number, uint32_t events);
-/* The second parameter, but where it says how fast the clock is: ours counts ns. */
+/* The second parameter; if it is the rate of the clock, it is replaced, since ours counts ns. */
 uint32_t pt_shark_in_ns(uint8_t code, uint32_t par2);
 
 #endif

@@ -71,7 +71,7 @@ static void take_from(uint32_t *count, uint64_t *records)
 void pt_shark_give_back(struct pt_shark_chunk *chunk, uint64_t records)
 {
     if (!(pt_word_load_relaxed(&chunk->flags) & PT_SHARK_MODE))
-        records = UINT64_MAX; /* what was overwritten is not there either */
+        records = UINT64_MAX; /* overwritten records are gone, too */
     take_from(&chunk->closing, &records);
     take_from(&chunk->used, &records);
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * The chunks of posixtrace/shark.h.  A chunk is a stream, and an event type of its
- * own that this stream alone does not filter: so an event goes to the chunk whose type it
- * is traced as, without any stream being started or stopped for it.
+ * The chunks of posixtrace/shark.h.  A chunk is a stream with an event type of its own, which all
+ * other chunks filter out.  So the type of an event selects the chunk, and no stream has to be
+ * started or stopped for it.
  *
- * How many records a chunk has is counted here, and its stream is made large enough for
- * all of them.  A thread that traces takes a place first (shark_log.c), so a JTN or STOP
- * chunk never overwrites and never has more records than places.  A thread that finds no
- * place records its event in the successor: the change of chunks loses none.
+ * The number of records of a chunk is counted here, and its stream is large enough for all of them.
+ * A thread that traces takes a place first (shark_log.c), so a JTN or STOP chunk never overwrites
+ * and never has more records than places.  A thread that finds no place records its event in the
+ * successor: the change of chunks loses none.
  *
  * Words that the log path reads are atomic (word.h).  pt_shark_mutex protects the state that
  * only the control functions use; no event ever takes it.

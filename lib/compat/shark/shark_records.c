@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * S.Ha.R.K. traces: what its manual calls the events, with its errata mended, and the
- * form of a record.
+ * S.Ha.R.K.  traces: the events of the manual, with its errata corrected, and the form of a record.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Chunks as UDP packets.  A packet that could not be sent is kept, with its number, and
- * goes first when the next chunk is sent: what was taken from a chunk is not given up.
+ * Chunks as UDP packets.  A packet that could not be sent is kept, with its number, and is sent
+ * first with the next chunk, so records taken from a chunk are not lost.
  */
 #include <errno.h>
 #include <netdb.h>
@@ -26,7 +26,7 @@ static struct stat udp_file;
 static uint32_t packets, pending; /* sent; records in the next one */
 static uint8_t packet[SHARK_PACKET_HEAD + SHARK_PACKET_EVENTS * SHARK_RECORD];
 
-/* "1.2.3.4", "1.2.3.4:5", "::1", "[::1]", "[::1]:5"; port: where none is said. */
+/* "1.2.3.4", "1.2.3.4:5", "::1", "[::1]", "[::1]:5"; port: the default. */
 static int look_up(const char *text, const char *port, struct addrinfo **list)
 {
     struct addrinfo hints = { .ai_socktype = SOCK_DGRAM,
