@@ -33,7 +33,7 @@
 enum { TURNS = 20000, TURNS_LEAST = 200, SPIN = 2000, SAMPLES = 400 };
 #define STREAM_SIZE (4u << 20)
 #define OVER        UINT64_MAX
-#define AHEAD_NS    500 /* the length of a processor's reorder window */
+#define AHEAD_NS    500 /* fits into a processor's reorder window */
 #define AHEAD_TURNS 10u /* one turn in so many, at most: a load has made it one in 80 */
 
 /* The accepted drift: a share of the time, and the duration of a clock reading that is interrupted
