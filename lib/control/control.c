@@ -9,7 +9,6 @@
 #include "control/control.h"
 #include "flush/thread.h"
 #include "shm/attention.h"
-#include "stream/attached.h"
 #include "stream/control_lock.h"
 #include "stream/pages.h"
 

@@ -13,7 +13,6 @@
 #include "base/sys.h"
 #include "control/read.h"
 #include "shm/syncpoint.h"
-#include "stream/attached.h"
 #include "stream/handle.h"
 
 static int next(struct pt_stream *s, const struct pt_taker *taker)

@@ -12,10 +12,11 @@
 #include <unistd.h>
 #include "base/grow.h"
 #include "consumer/collect.h"
-#include "flush/switch_event.h"
 #include "flush/switch_thread.h"
 #include "flush/switches.h"
 #include "log/writer/writer.h"
+#include "model/layout.h"
+#include "process/gates.h"
 #include "shm/liveness.h"
 #include "stream/stream.h"
 
@@ -31,6 +32,11 @@ struct placed {
     uint32_t at;
 };
 
+/* Of the data of switches, by type: for a filter that tests it. */
+struct switch_layouts {
+    struct posixtrace_layout *of[PT_SWITCH_ENDED + 1];
+};
+
 struct pt_switches {
     const struct pt_switch_ops *ops;
     struct pt_switch_source *source;
@@ -39,11 +45,81 @@ struct pt_switches {
     struct placed *placed;
     size_t placed_count, placed_room;
     const struct pt_names *names;
-    struct pt_switch_layouts layouts;
+    struct switch_layouts layouts;
     bool written;     /* the last round: it is done with the threads that ended */
     uint64_t told_ts; /* of the latest window whose begin has its POSIXTRACE_CPU_TIME */
     pt_u64 records[PACKET_BYTES / 8];
 };
+
+/* ---- a switch, or how long a thread has run, as an event ---- */
+
+static uint32_t event_of(const struct pt_switch *s)
+{
+    static const uint32_t ids[] = { [PT_SWITCH_IN] = POSIXTRACE_SWITCH_IN,
+                                    [PT_SWITCH_OUT] = POSIXTRACE_SWITCH_OUT,
+                                    [PT_SWITCH_PREEMPTED] = POSIXTRACE_SWITCH_PREEMPTED,
+                                    [PT_SWITCH_TIME] = POSIXTRACE_CPU_TIME,
+                                    [PT_SWITCH_ENDED] = POSIXTRACE_SWITCH_OUT };
+
+    return ids[s->what];
+}
+
+static uint32_t length_of(const struct pt_switch *s)
+{
+    return s->what == PT_SWITCH_TIME ? sizeof(struct pt_cpu_time) : sizeof s->value;
+}
+
+/* In s, or in *t. */
+static const void *data_of(const struct pt_switch *s, struct pt_cpu_time *t)
+{
+    *t = (struct pt_cpu_time){ s->run_ns, s->value };
+    return s->what == PT_SWITCH_TIME ? (const void *)t : &s->value;
+}
+
+static void free_layouts(struct switch_layouts *layouts)
+{
+    for (size_t i = 0; i < sizeof layouts->of / sizeof *layouts->of; i++)
+        free(layouts->of[i]);
+}
+
+/* NULL: no memory for it yet. */
+static const struct posixtrace_layout *layout_of(struct switch_layouts *layouts,
+                                                 const struct pt_switch *s)
+{
+    const char *text = pt_event_system_description(event_of(s));
+
+    if (!layouts->of[s->what] && text)
+        pt_layout_parse(text, &layouts->of[s->what], NULL);
+    return layouts->of[s->what];
+}
+
+/* Does the stream's filter let it pass? */
+static bool passes_filter(struct switch_layouts *layouts, const struct pt_gates *gates,
+                          const struct pt_author *author, const struct pt_switch *s)
+{
+    uint32_t id = event_of(s);
+    struct pt_cpu_time time;
+    struct posixtrace_event event = {
+        .thread_id = author->thread_id,
+        .data = data_of(s, &time),
+        .data_len = length_of(s),
+        .thread_name = author->name,
+        .name = pt_event_system_name(id),
+        .id = id,
+        .pid = author->pid,
+        .tid = author->tid,
+    };
+    struct pt_subject_event subject = { .name = event.name, .event = &event };
+
+    if (pt_set_has(&gates->filter, id))
+        return false;
+    if (!gates->expression)
+        return true;
+    subject.layout = layout_of(layouts, s);
+    return pt_expression_value(gates->expression, &subject) == 1;
+}
+
+/* ---- which are part of the stream ---- */
 
 static const struct pt_switch_ops *ops_in_use, *ops_instead;
 
@@ -114,7 +190,7 @@ void pt_switches_close(struct pt_switches *w)
     if (!w)
         return;
     w->ops->close(w->source);
-    pt_switch_layouts_free(&w->layouts);
+    free_layouts(&w->layouts);
     pt_switch_threads_deinit(&w->threads);
     free(w->placed);
     free(w);
@@ -131,7 +207,7 @@ static enum pt_fate fate_of(const struct pt_collect *r, uint64_t ts)
 static bool is_wanted(struct pt_switches *w, const struct pt_gates *g,
                       const struct pt_switch_thread *t, const struct pt_switch *s)
 {
-    return t->origin == s->origin && pt_switch_is_wanted(&w->layouts, g, &t->author, s);
+    return t->origin == s->origin && passes_filter(&w->layouts, g, &t->author, s);
 }
 
 static int place_one(struct pt_switches *w, const struct pt_switch_thread *t, size_t at)
@@ -275,7 +351,7 @@ static void put_record(struct pt_switches *w, struct pt_log_packet *p, uint64_t 
                        const struct pt_switch *s)
 {
     struct pt_cpu_time time;
-    const void *data = pt_switch_data(s, &time);
+    const void *data = data_of(s, &time);
     uint8_t *at = (uint8_t *)w->records + p->bytes;
 
     if (s->ts - *base > PT_DELTA_MAX) {
@@ -284,11 +360,11 @@ static void put_record(struct pt_switches *w, struct pt_log_packet *p, uint64_t 
         at += PT_RECORD_HEAD;
         p->bytes += PT_RECORD_HEAD;
     }
-    pt_record_put_head(at, PT_RECORD_EVENT, pt_switch_event(s), pt_switch_length(s),
-                       (uint32_t)(s->ts - *base), 0);
+    pt_record_put_head(at, PT_RECORD_EVENT, event_of(s), length_of(s), (uint32_t)(s->ts - *base),
+                       0);
     memset(at + PT_RECORD_HEAD, 0, 8);
-    memcpy(at + PT_RECORD_HEAD, data, pt_switch_length(s));
-    p->bytes += pt_record_size(pt_switch_length(s));
+    memcpy(at + PT_RECORD_HEAD, data, length_of(s));
+    p->bytes += pt_record_size(length_of(s));
     p->last_ts = s->ts;
     p->events++;
 }

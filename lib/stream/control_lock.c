@@ -81,7 +81,6 @@
 #include "shm/pool.h"
 #include "shm/slot.h"
 #include "shm/start_filter.h"
-#include "stream/attached.h"
 #include "stream/control_lock.h"
 
 #define STEP_NS 20000000u /* between looks whether the holder exists */

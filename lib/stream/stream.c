@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /* The part of creation and destruction that all kinds of streams share; see stream.h. */
+#include <errno.h>
 #include <stdlib.h>
+#include "base/clock.h"
 #include "consumer/balance.h"
 #include "model/layout_cache.h"
+#include "shm/liveness.h"
 #include "stream/stream.h"
+
+#define LOOK_NS 200000000u /* between looks whether the creator lives */
 
 struct pt_stream *pt_stream_new(enum pt_stream_kind kind)
 {
@@ -42,4 +47,28 @@ void pt_stream_lock_reading(struct pt_stream *s)
     pthread_mutex_lock(&s->turn);
     pthread_mutex_lock(&s->reading);
     pthread_mutex_unlock(&s->turn);
+}
+
+/* ---- attached streams ---- */
+
+bool pt_attached_is_over(struct pt_stream *s, bool now)
+{
+    const struct pt_seg_header *h = s->seg->h;
+    uint64_t ns = pt_clock_ns(CLOCK_MONOTONIC), last = pt_load_seqcst(&s->looked_ns);
+
+    if (pt_load_seqcst(&h->closed) || pt_load_seqcst(&s->over))
+        return true;
+    if (!now && ns - last < LOOK_NS)
+        return false;
+    pt_store_seqcst(&s->looked_ns, ns);
+    return pt_owner_liveness(h, s->seg->dev, s->seg->ino) == PT_DEAD;
+}
+
+int pt_attached_check(struct pt_stream *s)
+{
+    if (s->kind != PT_STREAM_ATTACHED)
+        return 0;
+    if (pt_attached_is_over(s, true))
+        return -ENXIO;
+    return s->readable_only ? -ENOTSUP : 0;
 }

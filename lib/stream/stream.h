@@ -123,4 +123,12 @@ int pt_stream_make_room(struct pt_stream *s);
  * was not reached may still write. */
 bool pt_stream_forget_processes(struct pt_stream *s);
 
+/* ---- attached streams, whose creator may end ---- */
+
+/* Has it been shut down, or its creator died?  The latter is looked at no more
+ * than five times a second, unless now. */
+bool pt_attached_is_over(struct pt_stream *s, bool now);
+/* May it be controlled?  0, -ENXIO, -ENOTSUP. */
+int pt_attached_check(struct pt_stream *s);
+
 #endif

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * See steer.h.
+ * posixtrace start and stop; and what they share with flush, see steer.h.
  */
 #include "control/steer.h"
 
 #include <stddef.h>
+#include <trace.h>
 #include <posixtrace/attach.h>
 
 #include "common/options.h"
@@ -58,3 +59,39 @@ int steer(struct options *o, int (*act)(trace_id_t trid))
     posixtrace_detach(trid);
     return error ? stream_error(&stream, tool_verb(), error) : EXIT_DONE;
 }
+
+/* ---- start, stop ---- */
+
+static const struct option_spec options[] = { { NULL, false, 0 } };
+
+static const char start_help[] =
+    "usage: posixtrace start PID|STREAM\n"
+    "\n"
+    "Starts a stream of a running process, as posix_trace_start() in it does. One\n"
+    "that runs already is left as it is.\n"
+    "\n"
+    "  --help  print this\n"
+    "\n" STEER_WHICH "Example: posixtrace start 1234\n";
+
+static int run_start(struct options *o)
+{
+    return steer(o, posix_trace_start);
+}
+
+const struct verb verb_start = { "start", start_help, options, run_start };
+
+static const char stop_help[] =
+    "usage: posixtrace stop PID|STREAM\n"
+    "\n"
+    "Stops a stream of a running process, as posix_trace_stop() in it does: events\n"
+    "are not recorded until it is started again. What it holds stays there.\n"
+    "\n"
+    "  --help  print this\n"
+    "\n" STEER_WHICH "Example: posixtrace stop 1234\n";
+
+static int run_stop(struct options *o)
+{
+    return steer(o, posix_trace_stop);
+}
+
+const struct verb verb_stop = { "stop", stop_help, options, run_stop };
