@@ -105,12 +105,22 @@ struct pt_folded {
 struct pt_live {
     struct pt_seg *seg;
     struct pt_watch watch;
+
+    /* ---- merge ---- */
     struct pt_merge merge;
     struct pt_cursor **known; /* by chunk index */
     uint32_t known_room;
     uint64_t watermark;
-    bool finished; /* no writer is left: all committed events can be read */
-    bool passive;  /* an onlooker */
+    bool finished;         /* no writer is left: all committed events can be read */
+    bool passive;          /* an onlooker */
+    uint64_t delivered_ts; /* time of the last event delivered */
+    uint64_t late;
+    uint64_t clear_ts;
+    uint8_t *buffer;         /* copy of the record that is delivered */
+    struct pt_author author; /* of that record */
+    int stop_data;
+
+    /* ---- the start of an onlooker ---- */
     /* Passive, the header's values at the start: next_gen, lost_last_ts (or just before a later
      * clear_ts), next_wid, lost_no_slot, lost_switches. */
     uint64_t from_gen, from_ts;
@@ -121,9 +131,8 @@ struct pt_live {
     uint64_t lost_before[PT_LOST_OWN]; /* losses of the stream until then, see balance.h */
     uint64_t *before;                  /* for each slot the wid of its last past writer then */
     uint32_t before_count;
-    uint64_t delivered_ts; /* time of the last event delivered */
-    uint64_t late;
-    uint64_t clear_ts;
+
+    /* ---- window: START and STOP, and automatic stops (window.c) ---- */
     bool window_open;
     bool window_now;    /* the header's window word, loaded before the last scan of the chunks */
     bool window_lost;   /* a START or STOP was overwritten while it was being read */
@@ -138,6 +147,8 @@ struct pt_live {
     uint64_t start_ts;          /* time of the START that is due, or of the end of the gap */
     struct pt_set start_filter; /* in force at start_ts */
     unsigned stop_out;          /* marks of the last automatic stop that the filter leaves out */
+
+    /* ---- losses: OVERFLOW and RESUME ---- */
     /* For OVERFLOW and RESUME of a loss (shm/mark_filter.h): the marks that the filter leaves
      * out; the choice that decided it, 0 if that was the filter at the last check; and, passive,
      * the last choice that was used. */
@@ -150,8 +161,10 @@ struct pt_live {
     bool mark_hidden;     /* the filter left out a mark since the last event that was returned */
     bool missing;         /* the time before the watermark is in a gap, see shm/missed.h */
     uint64_t missed_known, missed_from;
-    uint64_t overflow_ts;   /* oldest event lost or skipped since the last report */
-    uint64_t lost_last;     /* the header's lost_last_ts at the last load */
+    uint64_t overflow_ts; /* oldest event lost or skipped since the last report */
+    uint64_t lost_last;   /* the header's lost_last_ts at the last load */
+
+    /* ---- accounting (accounting.c) ---- */
     struct pt_tally *tally; /* open addressing by wid */
     uint64_t tally_factor;  /* of its hash, random: traced processes can choose their wids */
     uint32_t tally_count, tally_room;
@@ -168,9 +181,6 @@ struct pt_live {
     /* The past of all slots at the last scan is taken + gone.  taken: writers that have a
      * FINAL tally here.  gone: writers whose slots were reused. */
     struct pt_past taken, gone;
-    uint8_t *buffer;         /* copy of the record that is delivered */
-    struct pt_author author; /* of that record */
-    int stop_data;
 };
 
 int pt_live_init(struct pt_live *l, struct pt_seg *seg);
