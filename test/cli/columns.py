@@ -121,7 +121,9 @@ def check_pipe(tool, folder, log, events):
 
 def check_results(tool, folder, log):
     (folder / "tasks").write_text(TASKS)
-    for arguments in (["info"], ["check"], ["metrics"], ["metrics", "--stats"],
+    for arguments in (["info"], ["info", f"--event={LONG}*", "--from=+1s"], ["check"],
+                      ["metrics", f"--where={LONG}*", f"--event={WIDE}*", "--to=+9999min"],
+                      ["metrics"], ["metrics", "--stats"],
                       ["metrics", "--each"], ["metrics", "--cost=123456", "--stats"],
                       ["metrics", "--set=marte"],
                       ["metrics", "--set=marte", "--stats"],

@@ -54,31 +54,37 @@ static const char help[] =
     "\n"
     "Example: posixtrace info app.ptl\n";
 
-__attribute__((format(printf, 2, 3))) static void row(const char *title, const char *format, ...)
+/* whole: the text has the colour of the title. */
+__attribute__((format(printf, 4, 0))) static void
+put_row(enum colour colour, bool whole, const char *title, const char *format, va_list args)
 {
     char text[1024];
+
+    vsnprintf(text, sizeof text, format, args);
+    out_format("%s%-12s%s  ", colour_code(colour), title, whole ? "" : colour_code(COLOUR_PLAIN));
+    out_wrapped(text, ROW_COLUMN, ROW_COLUMN);
+    if (whole)
+        out_text(colour_code(COLOUR_PLAIN));
+}
+
+__attribute__((format(printf, 2, 3))) static void row(const char *title, const char *format, ...)
+{
     va_list args;
 
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    put_row(COLOUR_FAINT, false, title, format, args);
     va_end(args);
-    out_format("%s%-12s%s  ", colour_code(COLOUR_FAINT), title, colour_code(COLOUR_PLAIN));
-    out_wrapped(text, ROW_COLUMN, ROW_COLUMN);
 }
 
-/* The same, in the colour of losses. */
+/* The same for events that are missing. */
 __attribute__((format(printf, 2, 3))) static void alarm_row(const char *title, const char *format,
                                                             ...)
 {
-    char text[1024];
     va_list args;
 
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    put_row(COLOUR_ALARM, true, title, format, args);
     va_end(args);
-    out_format("%s%-12s  ", colour_code(COLOUR_ALARM), title);
-    out_wrapped(text, ROW_COLUMN, ROW_COLUMN);
-    out_text(colour_code(COLOUR_PLAIN));
 }
 
 static const char *policy_text(int policy)
