@@ -207,7 +207,7 @@ static int add_sorted(struct import *im)
 static int import(struct import *im)
 {
     bool sorted;
-    int unreadable, error = look_at_order(im, &sorted, &unreadable);
+    int unreadable = 0, error = look_at_order(im, &sorted, &unreadable);
 
     errno = error;
     if (error)
