@@ -307,7 +307,6 @@ void pt_pool_orphan(struct pt_seg *seg, uint32_t index, uint32_t slot, uint64_t 
 
 bool pt_pool_free(struct pt_seg *seg, uint32_t index, uint64_t word)
 {
-    pt_assert_call(!seg->copy);
     if (pt_word_state(word) != PT_CHUNK_FULL ||
         !pt_cas_seqcst(&pt_seg_info(seg, index)->word, &word,
                        pt_word_make(PT_CHUNK_FREE, 0, pt_word_gen(word))))

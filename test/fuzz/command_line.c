@@ -23,6 +23,7 @@
 #include <unistd.h>
 #include <trace.h>
 #include "fuzz/target.h"
+#include "common/colour.h"
 #include "common/tool.h"
 
 #define WORDS_MAX  24
@@ -119,6 +120,7 @@ static int run(char **words)
     fflush(stderr);
     dup2(errors, 2);
     tool_set_verb(NULL);
+    colour_begin(COLOUR_NEVER); /* as in a process that starts */
     status = posixtrace_main(0, words);
     dup2(saved[2], 2);
     FUZZ_NEED(dup2(saved[0], 0) == 0 && dup2(saved[1], 1) == 1 && fchdir(here) == 0);
