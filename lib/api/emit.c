@@ -17,7 +17,7 @@
 #include "api/trace_names.h"
 #include "base/atomics.h"
 #include "model/layout.h"
-#include "model/letters.h"
+#include "model/ctype_c.h"
 #include "process/gates.h"
 #include "writer/event.h"
 

@@ -164,5 +164,5 @@ PT_PUBLIC int posixtrace_set_handler(trace_id_t trid, trace_event_id_t event,
         return EINVAL;
     if (event && !has_type(g.s, event))
         return pt_guard_leave(&g, -EINVAL);
-    return pt_guard_leave(&g, pt_handler_set(g.s, event, function, context));
+    return pt_guard_leave(&g, pt_filter_callback_set(g.s, event, function, context));
 }

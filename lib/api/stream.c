@@ -5,7 +5,7 @@
 #include <posixtrace/stream.h>
 #include "api/guard.h"
 #include "consumer/tombstone.h"
-#include "control/fill.h"
+#include "control/fill_watermark.h"
 #include "directory/list.h"
 #include "directory/reap.h"
 #include "place/dir.h"
@@ -77,7 +77,7 @@ PT_PUBLIC int posixtrace_watch_fill(trace_id_t trid, unsigned percent, int fd)
     if (percent > 100 || !pt_guard_enter(&g, trid, PT_OWN_STREAMS))
         return EINVAL;
     pthread_mutex_lock(&g.s->control);
-    r = pt_fill_watch(g.s, percent, fd);
+    r = pt_fill_watermark_watch(g.s, percent, fd);
     pthread_mutex_unlock(&g.s->control);
     return pt_guard_leave(&g, r);
 }

@@ -77,7 +77,7 @@ PT_PUBLIC int posix_trace_eventid_get_name(trace_id_t trid, trace_event_id_t eve
     pthread_mutex_lock(&g.s->reading);
     name = pt_stream_name(g.s, event);
     if (name)
-        pt_texts_copy_out(event_name, name, TRACE_EVENT_NAME_MAX);
+        pt_string_table_copy_out(event_name, name, TRACE_EVENT_NAME_MAX);
     pthread_mutex_unlock(&g.s->reading);
     return pt_guard_leave(&g, name ? 0 : -EINVAL);
 }

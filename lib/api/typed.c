@@ -92,7 +92,7 @@ int pt_event_description(trace_id_t trid, trace_event_id_t event, char *descript
         r = text ? 0 : -ENOENT;
     }
     if (text)
-        pt_texts_copy_out(description, text, PT_DESCRIPTION_MAX);
+        pt_string_table_copy_out(description, text, PT_DESCRIPTION_MAX);
     pthread_mutex_unlock(&g.s->reading);
     return -pt_guard_leave(&g, r);
 }

@@ -15,7 +15,7 @@
 #include "base/atomics.h"
 #include "base/clock.h"
 #include "base/sys.h"
-#include "base/wide.h"
+#include "base/mul128.h"
 #if defined __x86_64__ || defined __i386__
 #include <cpuid.h>
 #endif
@@ -163,5 +163,5 @@ uint64_t pt_clock_slope(int kind)
     do
         read_pair(kind, CLOCK_MONOTONIC, &ticks, &ns);
     while (ns - first->ns < BASELINE_NS);
-    return pt_wide_div(ns - first->ns, ticks - first->ticks);
+    return pt_mul128_div(ns - first->ns, ticks - first->ticks);
 }

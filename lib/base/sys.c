@@ -102,7 +102,7 @@ static bool register_process(void)
  * Every pair of a writer and a caller has a fence, with any permissions of the two:
  *
  *   the segment's creator was refused   all writers use fences (the segment's fences)
- *   the writer's process was refused    its lanes use fences (bind_lane); the result is kept,
+ *   the writer's process was refused    its writers use fences (bind_writer); the result is kept,
  *                                       so that a permission that comes later changes nothing
  *   the writer was refused later        the kernel keeps the registration of a process, also
  *                                       over fork; exec makes a new one, which asks again

@@ -9,7 +9,7 @@
  * A tally holds the numbers of one writer.  A writer's events are numbered without gaps,
  * so the consumer need not see an overwritten event to count it: overwritten = highest
  * number seen - events seen.  Where recorded comes from changes in the life of a writer
- * (enum pt_tally_source):
+ * (enum pt_account_source):
  *
  *   UNSEEN   the consumer has seen events, and no slot of the writer yet
  *   SLOT     the slot still belongs to the writer: recorded is as of the last look
@@ -36,7 +36,7 @@
 #include "consumer/checkpoint.h"
 #include "shm/slot.h"
 
-static struct pt_tally *find(struct pt_live *l, uint64_t wid)
+static struct pt_account *find(struct pt_consumer *l, uint64_t wid)
 {
     uint32_t mask = l->tally_room - 1, i = pt_hash(wid, l->tally_factor) & mask;
 
@@ -50,7 +50,7 @@ static struct pt_tally *find(struct pt_live *l, uint64_t wid)
  * one, or an event of the stream that is later than its end.  Its events may wait for many
  * rounds, while a stalled writer is inside an older event.  Changed numbers go into the log
  * first.  An onlooker forgets no tally, since no sum has the numbers from before its start. */
-static bool is_complete(const struct pt_live *l, const struct pt_tally *t)
+static bool is_complete(const struct pt_consumer *l, const struct pt_account *t)
 {
     bool final = t->source == PT_TALLY_FINAL;
 
@@ -61,20 +61,20 @@ static bool is_complete(const struct pt_live *l, const struct pt_tally *t)
 
 /* Adds a complete tally to the sums.  The log keeps its own entry for the writer, so the
  * sums that are written to it do not contain these numbers again. */
-static void forget(struct pt_live *l, const struct pt_tally *t)
+static void forget(struct pt_consumer *l, const struct pt_account *t)
 {
     struct pt_folded *f = &l->folded;
 
     pt_assert_call(is_complete(l, t));
     pt_assert(!l->passive);
-    f->given += pt_tally_given(t);
+    f->given += pt_account_given(t);
     f->cleared += t->cleared;
     f->excluded += t->excluded;
     f->refused += t->refused;
-    f->overwritten += pt_tally_overwritten(t);
+    f->overwritten += pt_account_overwritten(t);
     f->next += t->next_no;
     if (t->source == PT_TALLY_FOLDED) {
-        f->named += pt_tally_recorded(t);
+        f->named += pt_account_recorded(t);
         return;
     }
     f->recorded += t->recorded;
@@ -82,9 +82,9 @@ static void forget(struct pt_live *l, const struct pt_tally *t)
         f->lost[c] += t->lost[c];
 }
 
-static bool rehash(struct pt_live *l)
+static bool rehash(struct pt_consumer *l)
 {
-    struct pt_tally *old = l->tally, *fresh;
+    struct pt_account *old = l->tally, *fresh;
     uint32_t room = l->tally_room, keep = 0, new_room = 64;
     bool full = l->tally_count >= l->tally_max;
 
@@ -116,14 +116,14 @@ static bool rehash(struct pt_live *l)
 }
 
 #if PT_ASSERTIONS > 0
-bool pt_accounting_balances(struct pt_live *l)
+bool pt_accounting_balances(struct pt_consumer *l)
 {
     const struct pt_folded *f = &l->folded;
     bool own = !l->passive && !l->seg->copy; /* else numbers come from the segment */
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < l->tally_room; i++) {
-        const struct pt_tally *t = &l->tally[i];
+        const struct pt_account *t = &l->tally[i];
 
         if (!t->used)
             continue;
@@ -131,16 +131,16 @@ bool pt_accounting_balances(struct pt_live *l)
         if (find(l, t->author.wid) != t)
             return false;
         if (own &&
-            (t->excluded + t->refused + t->dropped > t->seen || t->cleared > pt_tally_given(t)))
+            (t->excluded + t->refused + t->dropped > t->seen || t->cleared > pt_account_given(t)))
             return false;
     }
     return count == l->tally_count && count <= l->tally_room && l->ended_count <= l->ended_room &&
            (!own || f->cleared <= f->given);
 }
 #endif
-struct pt_tally *pt_live_tally(struct pt_live *l, const struct pt_author *author)
+struct pt_account *pt_consumer_tally(struct pt_consumer *l, const struct pt_author *author)
 {
-    struct pt_tally *t;
+    struct pt_account *t;
 
     if (l->tally_room) {
         t = find(l, author->wid);
@@ -159,7 +159,7 @@ struct pt_tally *pt_live_tally(struct pt_live *l, const struct pt_author *author
     return t;
 }
 
-void pt_live_account(struct pt_tally *t, uint64_t no, enum pt_fate fate)
+void pt_consumer_account(struct pt_account *t, uint64_t no, enum pt_fate fate)
 {
     if (no < t->resume_no)
         return;
@@ -173,7 +173,7 @@ void pt_live_account(struct pt_tally *t, uint64_t no, enum pt_fate fate)
 }
 
 /* A dead consumer may have accounted for the first of them. */
-void pt_live_account_many(struct pt_tally *t, uint64_t no, uint64_t n)
+void pt_consumer_account_many(struct pt_account *t, uint64_t no, uint64_t n)
 {
     uint64_t from = no < t->resume_no ? t->resume_no : no;
 
@@ -193,13 +193,13 @@ static void add_past(struct pt_past *sum, const struct pt_past *p, uint64_t fact
         sum->lost[c] += factor * p->lost[c];
 }
 
-static void note_end(const struct pt_live *l, struct pt_tally *t)
+static void note_end(const struct pt_consumer *l, struct pt_account *t)
 {
     t->ended_at = l->released;
     t->ended_ts = pt_clock_now(l->seg->g.clock);
 }
 
-static void set_counts(struct pt_live *l, struct pt_tally *t, const struct pt_slot_view *v,
+static void set_counts(struct pt_consumer *l, struct pt_account *t, const struct pt_slot_view *v,
                        uint32_t index)
 {
     if (v->author.names != t->author.names) {
@@ -213,19 +213,19 @@ static void set_counts(struct pt_live *l, struct pt_tally *t, const struct pt_sl
     memcpy(t->lost, v->mine.lost, sizeof t->lost);
 }
 
-static void take_slot(struct pt_live *l, const struct pt_slot_view *v, uint32_t index,
-                      enum pt_tally_source source)
+static void take_slot(struct pt_consumer *l, const struct pt_slot_view *v, uint32_t index,
+                      enum pt_account_source source)
 {
-    struct pt_tally *t;
+    struct pt_account *t;
 
     pt_assert_call(source == PT_TALLY_SLOT || source == PT_TALLY_FINAL);
     if (!v->own || v->author.level == PT_LEVEL_CONTROL)
         return;
-    t = pt_live_tally(l, &v->author);
+    t = pt_consumer_tally(l, &v->author);
     if (!t || t->source == PT_TALLY_FINAL)
         return;
     if (l->seg->copy && t->source == PT_TALLY_UNSEEN)
-        pt_books_take(l->seg, index, t);
+        pt_checkpoint_take(l->seg, index, t);
     t->changed |= t->source != source || t->recorded != v->mine.recorded ||
                   memcmp(t->lost, v->mine.lost, sizeof t->lost) != 0;
     t->source = source;
@@ -235,7 +235,7 @@ static void take_slot(struct pt_live *l, const struct pt_slot_view *v, uint32_t 
 }
 
 /* Writers whose slots are gone keep their last counts. */
-static void look_on(struct pt_live *l)
+static void look_on(struct pt_consumer *l)
 {
     uint32_t n = pt_slot_count(l->seg);
 
@@ -244,18 +244,18 @@ static void look_on(struct pt_live *l)
     for (uint32_t i = 0; i < n; i++) {
         uint32_t state = pt_load_acquire(&pt_seg_slot(l->seg, i)->state);
         struct pt_slot_view v;
-        struct pt_tally *t;
+        struct pt_account *t;
 
         pt_slot_look(l->seg, i, &v);
         if (!v.own || !v.stable || v.author.level == PT_LEVEL_CONTROL ||
-            !(t = pt_live_tally(l, &v.author)))
+            !(t = pt_consumer_tally(l, &v.author)))
             continue;
         t->source = state == PT_SLOT_ENDED ? PT_TALLY_FINAL : PT_TALLY_SLOT;
         set_counts(l, t, &v, i);
     }
 }
 
-void pt_live_base(struct pt_tally *t, uint64_t no)
+void pt_consumer_base(struct pt_account *t, uint64_t no)
 {
     pt_assert_call(t->used);
     t->base_no = t->resume_no = t->next_no = t->seen = no;
@@ -263,29 +263,29 @@ void pt_live_base(struct pt_tally *t, uint64_t no)
     t->based = true;
 }
 
-static int begin_tally(struct pt_live *l, const struct pt_balance_entry *e)
+static int begin_tally(struct pt_consumer *l, const struct pt_balance_entry *e)
 {
-    struct pt_tally *t = pt_live_tally(l, &e->t.author);
+    struct pt_account *t = pt_consumer_tally(l, &e->t.author);
 
     if (!t)
         return -ENOMEM;
     if (e->has_slot) {
         /* From the oldest event that was found: the consumer may have given back a chunk
          * between two that were. */
-        pt_live_base(t, e->pending ? e->first_no : e->recorded);
+        pt_consumer_base(t, e->pending ? e->first_no : e->recorded);
         t->source = PT_TALLY_SLOT;
         t->recorded = e->recorded;
         memcpy(t->lost, e->lost, sizeof t->lost);
         memcpy(t->base_lost, e->lost, sizeof t->base_lost);
     } else if (e->pending) {
-        pt_live_base(t, e->first_no);
+        pt_consumer_base(t, e->first_no);
         t->source = PT_TALLY_FINAL;
         t->recorded = e->end_no;
     }
     return 0;
 }
 
-int pt_live_begin_tallies(struct pt_live *l)
+int pt_consumer_begin_tallies(struct pt_consumer *l)
 {
     struct pt_balance b = { .count = 0 };
     int r = pt_balance_take(l, &b);
@@ -304,10 +304,10 @@ int pt_live_begin_tallies(struct pt_live *l)
 
 /* The counts of the slot's writer become past; those that a tally has, too, are added to
  * l->taken. */
-static void release(struct pt_live *l, uint32_t index)
+static void release(struct pt_consumer *l, uint32_t index)
 {
     struct pt_slot_view v;
-    const struct pt_tally *t;
+    const struct pt_account *t;
 
     pt_assert_call(!l->passive && !l->seg->copy);
     pt_slot_look(l->seg, index, &v);
@@ -320,7 +320,7 @@ static void release(struct pt_live *l, uint32_t index)
 }
 
 /* Remembers a claimed slot for release.  Without memory it is released at once. */
-static void note_ended(struct pt_live *l, uint32_t index)
+static void note_ended(struct pt_consumer *l, uint32_t index)
 {
     uint32_t *p = l->ended;
 
@@ -337,7 +337,7 @@ static void note_ended(struct pt_live *l, uint32_t index)
     l->ended[l->ended_count++] = index;
 }
 
-void pt_live_release_ended(struct pt_live *l)
+void pt_consumer_release_ended(struct pt_consumer *l)
 {
     pt_assert_call(!l->passive);
     for (uint32_t i = 0; i < l->ended_count; i++)
@@ -349,7 +349,7 @@ void pt_live_release_ended(struct pt_live *l)
 /* The state of a slot only decides whether it is claimed: its counts belong to the writer
  * from its first event until they become past.  claims: claims ended slots, which the caller
  * releases later. */
-static void look_at_slots(struct pt_live *l, bool claims)
+static void look_at_slots(struct pt_consumer *l, bool claims)
 {
     uint32_t n = pt_slot_count(l->seg);
     struct pt_past past = { .recorded = 0 };
@@ -375,7 +375,7 @@ static void look_at_slots(struct pt_live *l, bool claims)
 /* At the end of a stream: all chunks were read, so every recorded event that was not seen was
  * overwritten, possibly all events of a writer.  Each call recomputes the number, because an
  * earlier call may have come before the last chunks were read. */
-static void count_never_seen(const struct pt_live *l, struct pt_tally *t)
+static void count_never_seen(const struct pt_consumer *l, struct pt_account *t)
 {
     uint64_t n = l->finished && t->recorded > t->next_no ? t->recorded - t->next_no : 0;
 
@@ -385,7 +385,7 @@ static void count_never_seen(const struct pt_live *l, struct pt_tally *t)
 
 /* The same for writers whose slots were reused: only the sum of their recorded events is known, and
  * the events seen of each.  In a dead consumer's segment the latter are not known. */
-static void count_unseen(struct pt_live *l)
+static void count_unseen(struct pt_consumer *l)
 {
     uint64_t stored = l->gone.recorded + l->folded.recorded;
     uint64_t seen = l->folded.next;
@@ -398,7 +398,7 @@ static void count_unseen(struct pt_live *l)
     l->unseen = stored > seen ? stored - seen : 0;
 }
 
-static void take_counts(struct pt_live *l, bool claims)
+static void take_counts(struct pt_consumer *l, bool claims)
 {
     if (l->passive) {
         look_on(l);
@@ -406,7 +406,7 @@ static void take_counts(struct pt_live *l, bool claims)
     }
     look_at_slots(l, claims);
     for (uint32_t i = 0; i < l->tally_room; i++) {
-        struct pt_tally *t = &l->tally[i];
+        struct pt_account *t = &l->tally[i];
 
         if (t->used && (t->source == PT_TALLY_SLOT || t->source == PT_TALLY_UNSEEN) &&
             t->look != l->look) {
@@ -422,12 +422,12 @@ static void take_counts(struct pt_live *l, bool claims)
     pt_assert_valid(pt_accounting_balances(l));
 }
 
-void pt_live_take_counts(struct pt_live *l)
+void pt_consumer_take_counts(struct pt_consumer *l)
 {
     take_counts(l, true);
 }
 
-void pt_live_look_at_counts(struct pt_live *l)
+void pt_consumer_look_at_counts(struct pt_consumer *l)
 {
     take_counts(l, false);
 }

@@ -82,7 +82,7 @@ struct place {
     struct pt_author author;
 };
 
-static bool has_contents(const struct pt_live *l, uint32_t i, uint64_t word, uint64_t gen)
+static bool has_contents(const struct pt_consumer *l, uint32_t i, uint64_t word, uint64_t gen)
 {
     const struct pt_cursor *c = i < l->known_room ? l->known[i] : NULL;
 
@@ -90,7 +90,7 @@ static bool has_contents(const struct pt_live *l, uint32_t i, uint64_t word, uin
                                      (l->passive && ((c && c->gen == gen) || gen >= l->from_gen)));
 }
 
-static void begin_in(const struct pt_live *l, uint32_t i, uint64_t gen, struct place *p)
+static void begin_in(const struct pt_consumer *l, uint32_t i, uint64_t gen, struct place *p)
 {
     const struct pt_chunk *c = pt_seg_chunk(l->seg, i);
     const struct pt_cursor *known = i < l->known_room ? l->known[i] : NULL;
@@ -110,7 +110,7 @@ static void begin_in(const struct pt_live *l, uint32_t i, uint64_t gen, struct p
 }
 
 /* The chunk's records from there on, copied; their end.  0: it was taken away meanwhile. */
-static uint32_t copy_chunk(const struct pt_live *l, struct pt_balance *b, uint32_t i,
+static uint32_t copy_chunk(const struct pt_consumer *l, struct pt_balance *b, uint32_t i,
                            struct place *p)
 {
     struct pt_info *info = pt_seg_info(l->seg, i);
@@ -158,7 +158,7 @@ static struct pt_balance_entry *writer_of(struct pt_balance *b, const struct pt_
     return e;
 }
 
-static int look_at_chunk(const struct pt_live *l, struct pt_balance *b, uint32_t i)
+static int look_at_chunk(const struct pt_consumer *l, struct pt_balance *b, uint32_t i)
 {
     struct place p;
     uint32_t end = copy_chunk(l, b, i, &p);
@@ -194,7 +194,7 @@ static int look_at_chunk(const struct pt_live *l, struct pt_balance *b, uint32_t
     return 0;
 }
 
-static int look_at_chunks(const struct pt_live *l, struct pt_balance *b, bool discover)
+static int look_at_chunks(const struct pt_consumer *l, struct pt_balance *b, bool discover)
 {
     uint32_t n = pt_seg_chunk_count(l->seg);
     int r = pt_seg_reachable(l->seg, n) < n ? -ENOMEM : 0;
@@ -223,7 +223,7 @@ static void take_own(struct pt_balance_entry *e, uint64_t recorded,
     memcpy(e->lost, lost, sizeof e->lost);
 }
 
-static int look_at_slots(const struct pt_live *l, struct pt_balance *b)
+static int look_at_slots(const struct pt_consumer *l, struct pt_balance *b)
 {
     uint32_t n = pt_slot_count(l->seg);
 
@@ -253,7 +253,7 @@ static int look_at_slots(const struct pt_live *l, struct pt_balance *b)
 
 /* Whose slot has gone: the consumer has its last numbers, which then are not among the past
  * that counts, or it has not. */
-static void look_at_slotless(const struct pt_live *l, struct pt_balance *b)
+static void look_at_slotless(const struct pt_consumer *l, struct pt_balance *b)
 {
     for (uint32_t i = 0; i < b->count; i++) {
         struct pt_balance_entry *e = &b->entries[i];
@@ -265,7 +265,7 @@ static void look_at_slotless(const struct pt_live *l, struct pt_balance *b)
 }
 
 /* Was the writer in a past when the onlooker began?  That is now, if nothing is left of it. */
-static bool was_before(const struct pt_live *l, const struct pt_balance *b,
+static bool was_before(const struct pt_consumer *l, const struct pt_balance *b,
                        const struct pt_author *author)
 {
     const uint64_t *before = l->before ? l->before : b->past_wid;
@@ -275,7 +275,7 @@ static bool was_before(const struct pt_live *l, const struct pt_balance *b,
 }
 
 /* An onlooker's: as much as is known of one, and the rest is the sums'. */
-static void settle_onlooker(const struct pt_live *l, struct pt_balance *b)
+static void settle_onlooker(const struct pt_consumer *l, struct pt_balance *b)
 {
     for (uint32_t i = 0; i < b->count; i++) {
         struct pt_balance_entry *e = &b->entries[i];
@@ -291,7 +291,7 @@ static void settle_onlooker(const struct pt_live *l, struct pt_balance *b)
     }
 }
 
-int pt_balance_take(const struct pt_live *l, struct pt_balance *b)
+int pt_balance_take(const struct pt_consumer *l, struct pt_balance *b)
 {
     int r = 0;
 
@@ -338,10 +338,10 @@ static uint64_t above_zero(uint64_t a, uint64_t b)
     return a > b ? a - b : 0;
 }
 
-void pt_balance_add(const struct pt_live *l, const struct pt_balance_entry *e,
+void pt_balance_add(const struct pt_consumer *l, const struct pt_balance_entry *e,
                     uint64_t lost[PT_LOSS_CAUSES], uint64_t *recorded)
 {
-    const struct pt_tally *t = &e->t;
+    const struct pt_account *t = &e->t;
 
     if (e->source != PT_BALANCE_OWN)
         return;
@@ -352,7 +352,7 @@ void pt_balance_add(const struct pt_live *l, const struct pt_balance_entry *e,
     *recorded += e->recorded - t->base_no - t->excluded - t->refused;
 }
 
-void pt_balance_before(const struct pt_live *l, const struct pt_balance *b,
+void pt_balance_before(const struct pt_consumer *l, const struct pt_balance *b,
                        uint64_t lost[PT_LOST_OWN])
 {
     uint64_t stored = b->past.recorded, held = 0;
@@ -376,7 +376,7 @@ void pt_balance_before(const struct pt_live *l, const struct pt_balance *b,
         lost[PT_LOST_OVERWRITTEN] += above_zero(stored, held);
 }
 
-void pt_balance_add_rest(const struct pt_live *l, const struct pt_balance *b,
+void pt_balance_add_rest(const struct pt_consumer *l, const struct pt_balance *b,
                          uint64_t lost[PT_LOSS_CAUSES], uint64_t *recorded)
 {
     const struct pt_folded *f = &b->folded;

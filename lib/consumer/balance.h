@@ -43,7 +43,7 @@ enum pt_balance_source {
 
 /* One writer. */
 struct pt_balance_entry {
-    struct pt_tally t; /* as the consumer knows it; zeros but for the author */
+    struct pt_account t; /* as the consumer knows it; zeros but for the author */
     enum pt_balance_source source;
     bool has_slot; /* at step 2 */
     uint64_t recorded, lost[PT_LOST_OWN];
@@ -67,20 +67,20 @@ struct pt_balance {
 
 /* Takes the accounts of l and its segment.  0 or -ENOMEM; the caller initialises *b with zeros, and
  * frees it in either case. */
-int pt_balance_take(const struct pt_live *l, struct pt_balance *b);
+int pt_balance_take(const struct pt_consumer *l, struct pt_balance *b);
 void pt_balance_free(struct pt_balance *b);
 
 /* Adds the losses of one writer, by cause, and its recorded events.  Only for writers with an entry
  * of their own. */
-void pt_balance_add(const struct pt_live *l, const struct pt_balance_entry *e,
+void pt_balance_add(const struct pt_consumer *l, const struct pt_balance_entry *e,
                     uint64_t lost[PT_LOSS_CAUSES], uint64_t *recorded);
 /* The same of those that are not known singly. */
-void pt_balance_add_rest(const struct pt_live *l, const struct pt_balance *b,
+void pt_balance_add_rest(const struct pt_consumer *l, const struct pt_balance *b,
                          uint64_t lost[PT_LOSS_CAUSES], uint64_t *recorded);
 /* The losses of the stream when the onlooker took its first accounts.  If the stream has
  * overwritten events since the last clear, all events that it does not hold any more count as
  * overwritten, because it is unknown which of them a reader or the log had taken before. */
-void pt_balance_before(const struct pt_live *l, const struct pt_balance *b,
+void pt_balance_before(const struct pt_consumer *l, const struct pt_balance *b,
                        uint64_t lost[PT_LOST_OWN]);
 
 #endif

@@ -10,7 +10,7 @@
 
 /* If another writer takes the slot meanwhile, the numbers in it have the wrong wid, and
  * readers ignore them. */
-static void store_slot(struct pt_live *l, const struct pt_tally *t, unsigned which)
+static void store_slot(struct pt_consumer *l, const struct pt_account *t, unsigned which)
 {
     struct pt_slot *s;
     struct pt_slot_books *b;
@@ -20,29 +20,29 @@ static void store_slot(struct pt_live *l, const struct pt_tally *t, unsigned whi
     s = pt_seg_slot(l->seg, t->slot);
     if (pt_load_acquire(&s->wid) != t->author.wid)
         return;
-    pt_assert(pt_tally_given(t) >= t->cleared);
+    pt_assert(pt_account_given(t) >= t->cleared);
     b = &s->books[which];
     pt_store_relaxed(&b->wid, t->author.wid);
     pt_store_relaxed(&b->next, t->next_no);
-    pt_store_relaxed(&b->given, pt_tally_given(t) - t->cleared);
+    pt_store_relaxed(&b->given, pt_account_given(t) - t->cleared);
     pt_store_relaxed(&b->excluded, t->excluded + t->cleared);
     pt_store_relaxed(&b->refused, t->refused);
 }
 
-void pt_books_clear(struct pt_live *l)
+void pt_checkpoint_clear(struct pt_consumer *l)
 {
     l->folded.cleared = l->folded.given;
     for (uint32_t i = 0; i < l->tally_room; i++)
         if (l->tally[i].used)
-            l->tally[i].cleared = pt_tally_given(&l->tally[i]);
+            l->tally[i].cleared = pt_account_given(&l->tally[i]);
 }
 
-void pt_books_leave(struct pt_live *l, const struct pt_log_books *log)
+void pt_checkpoint_leave(struct pt_consumer *l, const struct pt_log_books *log)
 {
     struct pt_seg_header *h = l->seg->h;
     uint64_t turn = pt_load_relaxed(&h->books_now) + 1;
     unsigned which = (unsigned)(turn & 1u);
-    struct pt_books sum = {
+    struct pt_checkpoint sum = {
         .lsn = log->lsn,
         .given = l->folded.given - l->folded.cleared,
         .excluded = l->folded.excluded + l->folded.cleared,
@@ -58,12 +58,12 @@ void pt_books_leave(struct pt_live *l, const struct pt_log_books *log)
     pt_assert_call(!l->passive && !l->seg->copy);
     pt_assert_valid(pt_accounting_balances(l));
     for (uint32_t i = 0; i < l->tally_room; i++) {
-        const struct pt_tally *t = &l->tally[i];
+        const struct pt_account *t = &l->tally[i];
 
         if (!t->used)
             continue;
         store_slot(l, t, which);
-        sum.given += pt_tally_given(t) - t->cleared;
+        sum.given += pt_account_given(t) - t->cleared;
         sum.excluded += t->excluded + t->cleared;
         sum.refused += t->refused;
     }
@@ -79,7 +79,7 @@ static const struct pt_slot_books *books_of(const struct pt_seg *seg, uint32_t i
     return wid && b->wid == wid ? b : NULL;
 }
 
-void pt_books_take(const struct pt_seg *seg, uint32_t index, struct pt_tally *t)
+void pt_checkpoint_take(const struct pt_seg *seg, uint32_t index, struct pt_account *t)
 {
     const struct pt_slot_books *b = books_of(seg, index, t->author.wid);
 
@@ -92,9 +92,9 @@ void pt_books_take(const struct pt_seg *seg, uint32_t index, struct pt_tally *t)
     t->refused = b->refused;
 }
 
-void pt_books_fill(const struct pt_tally *t, struct pt_log_author_totals *a)
+void pt_checkpoint_fill(const struct pt_account *t, struct pt_log_author_totals *a)
 {
-    uint64_t recorded = pt_tally_recorded(t);
+    uint64_t recorded = pt_account_recorded(t);
 
     memset(a, 0, sizeof *a);
     a->author = t->author;
@@ -103,11 +103,11 @@ void pt_books_fill(const struct pt_tally *t, struct pt_log_author_totals *a)
     for (unsigned c = 0; c < PT_LOST_OWN; c++)
         a->lost[c] = t->lost[c];
     a->lost[PT_LOST_FULL] += t->refused;
-    a->lost[PT_LOST_OVERWRITTEN] += pt_tally_overwritten(t);
+    a->lost[PT_LOST_OVERWRITTEN] += pt_account_overwritten(t);
 }
 
 /* Subtracts the numbers of the writers that have a slot. */
-static void subtract_slots(struct pt_seg *seg, struct pt_books *sum)
+static void subtract_slots(struct pt_seg *seg, struct pt_checkpoint *sum)
 {
     uint32_t n = pt_slot_count(seg);
     struct pt_slot_view v;
@@ -125,7 +125,7 @@ static void subtract_slots(struct pt_seg *seg, struct pt_books *sum)
     }
 }
 
-static void report_sums(const struct pt_live *l, const struct pt_books *sum,
+static void report_sums(const struct pt_consumer *l, const struct pt_checkpoint *sum,
                         struct pt_log_status *status)
 {
     uint64_t stored = l->gone.recorded;
@@ -139,12 +139,12 @@ static void report_sums(const struct pt_live *l, const struct pt_books *sum,
     status->recorded_unknown_author = stored > passed ? stored - passed : 0;
 }
 
-int pt_books_tail(struct pt_live *l, struct pt_log_tail *tail)
+int pt_checkpoint_tail(struct pt_consumer *l, struct pt_log_tail *tail)
 {
     const struct pt_seg_header *h = l->seg->h;
-    struct pt_books sum = h->books[h->books_now & 1u];
+    struct pt_checkpoint sum = h->books[h->books_now & 1u];
 
-    pt_live_take_counts(l);
+    pt_consumer_take_counts(l);
     tail->authors = malloc((l->tally_count + 1) * sizeof *tail->authors);
     if (!tail->authors)
         return -ENOMEM;
@@ -161,7 +161,7 @@ int pt_books_tail(struct pt_live *l, struct pt_log_tail *tail)
     pt_assert_call(l->seg->copy);
     subtract_slots(l->seg, &sum);
     for (uint32_t i = 0; i < l->tally_room; i++) {
-        const struct pt_tally *t = &l->tally[i];
+        const struct pt_account *t = &l->tally[i];
 
         if (!t->used)
             continue;
@@ -169,12 +169,12 @@ int pt_books_tail(struct pt_live *l, struct pt_log_tail *tail)
             struct pt_log_author_totals *a = &tail->authors[tail->author_count++];
             const struct pt_slot_books *b = books_of(l->seg, t->slot, t->author.wid);
 
-            pt_books_fill(t, a);
+            pt_checkpoint_fill(t, a);
             a->logged = b ? b->given : 0;
             a->logged_to = b ? b->next : 0;
             continue;
         }
-        sum.given += pt_tally_given(t);
+        sum.given += pt_account_given(t);
         sum.excluded += t->excluded;
         sum.refused += t->refused;
     }

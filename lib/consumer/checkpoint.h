@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * The checkpoint of a consumer that writes a log: accounts in the segment (struct
- * pt_books, struct pt_slot_books) from which recovery reconstructs loss counts after
+ * pt_checkpoint, struct pt_slot_books) from which recovery reconstructs loss counts after
  * SIGKILL.
  *
  *     overwritten = recorded - given - excluded - refused - still to be given
@@ -38,20 +38,20 @@
 
 /* Makes a checkpoint: the accounts of each writer, in its slot; the sums; the accounts of
  * the log. */
-void pt_books_leave(struct pt_live *l, const struct pt_log_books *log);
+void pt_checkpoint_leave(struct pt_consumer *l, const struct pt_log_books *log);
 /* The log was cleared: events that it was given before are no part of the stream. */
-void pt_books_clear(struct pt_live *l);
+void pt_checkpoint_clear(struct pt_consumer *l);
 
 /* In the copy of a dead consumer's segment: */
 
 /* Takes the dead consumer's numbers of the slot's writer into t. */
-void pt_books_take(const struct pt_seg *seg, uint32_t index, struct pt_tally *t);
+void pt_checkpoint_take(const struct pt_seg *seg, uint32_t index, struct pt_account *t);
 /* After the last round: fills *tail with the authors that have a slot, in a malloced array,
  * the sums of all others, and the last packet of the log that these numbers include.
  * 0 or -ENOMEM. */
-int pt_books_tail(struct pt_live *l, struct pt_log_tail *tail);
+int pt_checkpoint_tail(struct pt_consumer *l, struct pt_log_tail *tail);
 
 /* The totals of a tally as a log lists them.  Used by each round, too. */
-void pt_books_fill(const struct pt_tally *t, struct pt_log_author_totals *a);
+void pt_checkpoint_fill(const struct pt_account *t, struct pt_log_author_totals *a);
 
 #endif

@@ -4,7 +4,7 @@
  * A round from its start to its commit, and the events that the consumer makes itself;
  * see collect.h.  collect_chunk.c reads the chunks.
  *
- *   refresh  pt_live_refresh() takes a watermark and finds the new contents of chunks
+ *   refresh  pt_consumer_refresh() takes a watermark and finds the new contents of chunks
  *   write    STOP, START, OVERFLOW and RESUME, then the records of all chunks that are
  *            older than the watermark, as packets to the sink
  *   commit   once the packets are safe: checkpoint, positions, full chunks given back
@@ -23,7 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/assert.h"
-#include "base/grow.h"
+#include "base/array.h"
 #include "consumer/checkpoint.h"
 #include "consumer/collect.h"
 #include "consumer/thread_names.h"
@@ -32,7 +32,8 @@
 
 #define MADE_STEP 512u /* more than any event that the consumer makes */
 
-int pt_collect_init(struct pt_collect *r, struct pt_live *live, const struct pt_collect_sink *sink)
+int pt_collect_init(struct pt_collect *r, struct pt_consumer *live,
+                    const struct pt_collect_sink *sink)
 {
     memset(r, 0, sizeof *r);
     r->live = live;
@@ -89,7 +90,7 @@ int pt_collect_put_made(struct pt_collect *r, uint32_t id, uint64_t ts, const vo
 /* STOP, OVERFLOW, START, RESUME, in this order: they are one author's packets. */
 static int put_due(struct pt_collect *r)
 {
-    struct pt_live *l = r->live;
+    struct pt_consumer *l = r->live;
     const struct pt_set *filter = &l->start_filter;
     unsigned out = l->stop_out;
     bool marks = l->seg->g.attr.stream_policy == POSIX_TRACE_FLUSH && !l->overflowing;
@@ -118,14 +119,14 @@ static int put_due(struct pt_collect *r)
 /* OVERFLOW or RESUME of a loss. */
 static int put_mark(struct pt_collect *r, uint32_t id, uint64_t ts)
 {
-    return pt_live_shows_mark(r->live, id, ts) ? put_made(r, id, ts, NULL, 0) : 0;
+    return pt_consumer_shows_mark(r->live, id, ts) ? put_made(r, id, ts, NULL, 0) : 0;
 }
 
-/* OVERFLOW or RESUME of losses that have no other mark (shm/missed.h), when such a gap starts or
- * ends in this round. */
+/* OVERFLOW or RESUME of losses that have no other mark (shm/loss_interval.h), when such a gap
+ * starts or ends in this round. */
 static int put_missed(struct pt_collect *r)
 {
-    struct pt_live *l = r->live;
+    struct pt_consumer *l = r->live;
     uint64_t begin = l->overflow_ts < l->missed_from ? l->overflow_ts : l->missed_from;
     uint64_t at = l->delivered_ts;
     int e;
@@ -148,14 +149,14 @@ static int put_missed(struct pt_collect *r)
  * excludes may be the oldest that is missing. */
 static bool look_at_overflow(struct pt_collect *r)
 {
-    struct pt_live *l = r->live;
+    struct pt_consumer *l = r->live;
     uint64_t last = pt_load_seqcst(&l->seg->h->lost_last_ts), first;
     unsigned out = pt_loss_marks_now(l->seg->h);
 
     if (last <= l->lost_last)
         return false;
     first = pt_exchange_seqcst(&l->seg->h->lost_first_ts, UINT64_MAX);
-    pt_live_take_marks(l, out);
+    pt_consumer_take_marks(l, out);
     l->lost_last = last;
     if (first < l->overflow_ts)
         l->overflow_ts = first;
@@ -167,7 +168,7 @@ static bool look_at_overflow(struct pt_collect *r)
  * round of the log: OVERFLOW and RESUME get the time of that round then. */
 static int put_overflow(struct pt_collect *r)
 {
-    struct pt_live *l = r->live;
+    struct pt_consumer *l = r->live;
     uint64_t until = l->lost_last > l->delivered_ts ? l->lost_last : l->delivered_ts;
     uint64_t at = l->overflow_ts > l->delivered_ts ? l->overflow_ts : l->delivered_ts;
     int e;
@@ -191,9 +192,9 @@ PT_VALIDATOR bool windows_are_sorted(const struct pt_collect *r)
  * overwritten. */
 static int emit(struct pt_collect *r, struct pt_run *run)
 {
-    struct pt_live *l = r->live;
+    struct pt_consumer *l = r->live;
     struct pt_log_packet *p = &run->packet;
-    struct pt_tally *t;
+    struct pt_account *t;
 
     pt_assert(run->packet.bytes > 0 && run->packet.events > 0);
     pt_assert(run->packet.first_ts <= run->packet.last_ts);
@@ -205,7 +206,7 @@ static int emit(struct pt_collect *r, struct pt_run *run)
         pt_copy_unchecked(r->copy, p->records, p->bytes);
         if (!pt_cursor_valid(l, &(struct pt_cursor){ .index = run->index, .gen = p->chunk_seq })) {
             /* A control writer has no tally. */
-            t = p->author.wid ? pt_live_tally(l, &p->author) : NULL;
+            t = p->author.wid ? pt_consumer_tally(l, &p->author) : NULL;
             if (t)
                 t->dropped += p->events;
             return 0;
@@ -255,7 +256,7 @@ static int by_ts(const void *a, const void *b)
 /* The chunks by the time of their next event; those without one first. */
 static int order_chunks(struct pt_collect *r)
 {
-    struct pt_live *l = r->live;
+    struct pt_consumer *l = r->live;
     int e = 0;
 
     r->next_count = 0;
@@ -264,7 +265,7 @@ static int order_chunks(struct pt_collect *r)
 
         if (!c)
             continue;
-        e = pt_grow(&r->next, &r->next_room, r->next_count, sizeof *r->next);
+        e = pt_array_grow(&r->next, &r->next_room, r->next_count, sizeof *r->next);
         if (e == 0)
             r->next[r->next_count++] = (struct pt_next){
                 pt_cursor_decode(l, c) == PT_CURSOR_EVENT ? c->record.ts : 0, i
@@ -311,7 +312,7 @@ static int learn_windows(struct pt_collect *r)
         e = pt_collect_windows(r);
         if (e != PT_ROUND_AGAIN)
             return e;
-        e = pt_live_refresh(r->live);
+        e = pt_consumer_refresh(r->live);
         if (e < 0)
             return e;
     }
@@ -319,7 +320,7 @@ static int learn_windows(struct pt_collect *r)
 
 int pt_collect_write(struct pt_collect *r)
 {
-    struct pt_live *l = r->live;
+    struct pt_consumer *l = r->live;
     int e;
 
     r->more = false;
@@ -347,8 +348,8 @@ int pt_collect_write(struct pt_collect *r)
     }
     pt_assert(r->run_count == 0 && r->touched_count <= r->next_count);
     if (r->window_count)
-        pt_live_set_window(l, r->windows[r->window_count - 1].open,
-                           r->windows[r->window_count - 1].ts);
+        pt_consumer_set_window(l, r->windows[r->window_count - 1].open,
+                               r->windows[r->window_count - 1].ts);
     if (l->watermark != UINT64_MAX)
         l->delivered_ts = l->watermark;
     return e;
@@ -356,12 +357,12 @@ int pt_collect_write(struct pt_collect *r)
 
 void pt_collect_commit(struct pt_collect *r, const struct pt_log_books *log)
 {
-    struct pt_live *l = r->live;
+    struct pt_consumer *l = r->live;
 
     /* Checkpoint before positions: after SIGKILL between the two, recovery reads records again
      * that the checkpoint has, and recognises them by number. */
     pt_assert_call(!r->unfinished || r->more);
-    pt_books_leave(l, log);
+    pt_checkpoint_leave(l, log);
     if (r->started_ts > pt_load_relaxed(&l->seg->h->start_told))
         pt_store_release(&l->seg->h->start_told, r->started_ts);
     r->given_back = 0;
@@ -376,10 +377,10 @@ void pt_collect_commit(struct pt_collect *r, const struct pt_log_books *log)
         r->given_back += pt_cursor_retire(l, c);
     }
     r->touched_count = 0;
-    pt_live_release_ended(l);
+    pt_consumer_release_ended(l);
 }
 
-int pt_collect_totals(struct pt_live *l, bool all, struct pt_name_turn *names,
+int pt_collect_totals(struct pt_consumer *l, bool all, struct pt_name_turn *names,
                       struct pt_log_author_totals **totals, size_t *count,
                       struct pt_log_status *status)
 {
@@ -387,8 +388,8 @@ int pt_collect_totals(struct pt_live *l, bool all, struct pt_name_turn *names,
     struct pt_log_author_totals *a;
     uint64_t named;
 
-    pt_live_take_counts(l);
-    pt_live_read_names(l, names);
+    pt_consumer_take_counts(l);
+    pt_consumer_read_names(l, names);
     a = malloc((l->tally_count + 1) * sizeof *a);
     if (!a)
         return -ENOMEM;
@@ -399,16 +400,16 @@ int pt_collect_totals(struct pt_live *l, bool all, struct pt_name_turn *names,
     status->lost_unknown_author[PT_LOST_OVERWRITTEN] += l->unseen;
     status->lost_switches = pt_load_relaxed(&h->lost_switches);
     for (uint32_t i = 0; i < l->tally_room; i++) {
-        struct pt_tally *t = &l->tally[i];
+        struct pt_account *t = &l->tally[i];
 
         if (!t->used)
             continue;
         /* The sums of the slots contain the events of folded writers. */
         if (t->source == PT_TALLY_FOLDED)
-            named += pt_tally_recorded(t);
+            named += pt_account_recorded(t);
         if (!all && !t->changed)
             continue;
-        pt_books_fill(t, &a[(*count)++]);
+        pt_checkpoint_fill(t, &a[(*count)++]);
         t->changed = false;
     }
     status->recorded_unknown_author = l->gone.recorded > named ? l->gone.recorded - named : 0;

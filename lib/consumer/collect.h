@@ -41,7 +41,7 @@ struct pt_run {
 struct pt_switches;
 
 struct pt_collect {
-    struct pt_live *live;
+    struct pt_consumer *live;
     struct pt_collect_sink sink;
     struct pt_window *windows; /* START and STOP of this round, by time */
     size_t window_count, window_room;
@@ -66,10 +66,11 @@ struct pt_collect {
     int (*put_switches)(struct pt_switches *switches, struct pt_collect *r);
 };
 
-int pt_collect_init(struct pt_collect *r, struct pt_live *live, const struct pt_collect_sink *sink);
+int pt_collect_init(struct pt_collect *r, struct pt_consumer *live,
+                    const struct pt_collect_sink *sink);
 void pt_collect_deinit(struct pt_collect *r);
 
-/* Called after pt_live_refresh(): gives all events older than the watermark to the sink. */
+/* Called after pt_consumer_refresh(): gives all events older than the watermark to the sink. */
 int pt_collect_write(struct pt_collect *r);
 /* After the packets are safe: makes the checkpoint, gives the chunks back. */
 void pt_collect_commit(struct pt_collect *r, const struct pt_log_books *log);
@@ -89,7 +90,7 @@ int pt_collect_chunk(struct pt_collect *r, struct pt_cursor *c);
 bool pt_collect_in_window(const struct pt_collect *r, uint64_t ts);
 /* Totals of the writers whose counts or names changed (all: of every writer), in a malloced
  * array; -ENOMEM.  Also the sums of writers without a tally. */
-int pt_collect_totals(struct pt_live *l, bool all, struct pt_name_turn *names,
+int pt_collect_totals(struct pt_consumer *l, bool all, struct pt_name_turn *names,
                       struct pt_log_author_totals **totals, size_t *count,
                       struct pt_log_status *status);
 

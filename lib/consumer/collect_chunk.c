@@ -28,7 +28,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/assert.h"
-#include "base/grow.h"
+#include "base/array.h"
 #include "consumer/collect.h"
 #include "log/scan.h"
 #include "shm/pool.h"
@@ -64,7 +64,7 @@ bool pt_collect_in_window(const struct pt_collect *r, uint64_t ts)
 
 static int add_window(struct pt_collect *r, uint64_t ts, bool open)
 {
-    int e = pt_grow(&r->windows, &r->window_room, r->window_count, sizeof *r->windows);
+    int e = pt_array_grow(&r->windows, &r->window_room, r->window_count, sizeof *r->windows);
 
     if (e == 0)
         r->windows[r->window_count++] = (struct pt_window){ ts, open };
@@ -96,7 +96,7 @@ static bool keep_counts(struct pt_collect *r, struct pt_run *kept)
     kept->counts = r->count_count;
     kept->count_count = t->used_count;
     for (uint32_t i = 0; i < t->used_count; i++) {
-        if (pt_grow(&r->counts, &r->count_room, r->count_count, sizeof *r->counts) < 0)
+        if (pt_array_grow(&r->counts, &r->count_room, r->count_count, sizeof *r->counts) < 0)
             return false;
         r->counts[r->count_count++] = (struct pt_type_count){ t->used[i], t->count[t->used[i]] };
     }
@@ -155,17 +155,17 @@ static void add_to_run(struct pt_collect *r, const struct pt_cursor *c, struct r
  * changes nothing. */
 static int take_record(struct pt_collect *r, struct pt_cursor *c, struct run *run)
 {
-    struct pt_live *l = r->live;
+    struct pt_consumer *l = r->live;
     bool control = c->author.wid == 0;
-    enum pt_fate fate = pt_live_fate(l, c, control || pt_collect_in_window(r, c->record.ts));
+    enum pt_fate fate = pt_consumer_fate(l, c, control || pt_collect_in_window(r, c->record.ts));
     /* Room for the current run and for one that this record may start. */
-    int e = pt_grow(&r->runs, &r->run_room, r->run_count + 1, sizeof *r->runs);
-    struct pt_tally *t = control ? NULL : pt_live_tally(l, &c->author);
+    int e = pt_array_grow(&r->runs, &r->run_room, r->run_count + 1, sizeof *r->runs);
+    struct pt_account *t = control ? NULL : pt_consumer_tally(l, &c->author);
 
     if (e < 0 || (!control && !t))
         return -ENOMEM;
     if (t)
-        pt_live_account(t, c->no, fate);
+        pt_consumer_account(t, c->no, fate);
     if (fate == PT_FATE_OVERWRITTEN && c->record.ts < l->overflow_ts)
         l->overflow_ts = c->record.ts;
     if (fate == PT_FATE_DELIVER && c->record.ts < l->delivered_ts)
@@ -183,7 +183,7 @@ static int take_record(struct pt_collect *r, struct pt_cursor *c, struct run *ru
 /* Finds times around ts such that each event strictly between low and high is delivered. */
 static void plain_span(const struct pt_collect *r, uint64_t ts, uint64_t *low, uint64_t *high)
 {
-    const struct pt_live *l = r->live;
+    const struct pt_consumer *l = r->live;
     size_t n = windows_until(r, ts);
 
     *high = l->watermark;
@@ -207,12 +207,12 @@ static void plain_span(const struct pt_collect *r, uint64_t ts, uint64_t *low, u
 /* Adds the events after the one that take_record() has just added to the run. */
 static void take_plain(struct pt_collect *r, struct pt_cursor *c, struct run *run)
 {
-    struct pt_live *l = r->live;
+    struct pt_consumer *l = r->live;
     const uint8_t *at = (const uint8_t *)pt_seg_chunk(l->seg, c->index);
     struct pt_record_scan s = { .at = { at + c->off, at + c->limit, c->base },
                                 .last_ts = run->p.last_ts };
     uint64_t low, high;
-    struct pt_tally *t;
+    struct pt_account *t;
 
     if (c->author.wid == 0)
         return;
@@ -222,9 +222,9 @@ static void take_plain(struct pt_collect *r, struct pt_cursor *c, struct run *ru
         run->counted = run->counted && s.events == 0;
         return;
     }
-    t = pt_live_tally(l, &c->author); /* exists since the previous record */
+    t = pt_consumer_tally(l, &c->author); /* exists since the previous record */
     pt_assert(t && t->used && s.at.p <= at + c->limit);
-    pt_live_account_many(t, c->no, s.events);
+    pt_consumer_account_many(t, c->no, s.events);
     run->p.events += (uint32_t)s.events;
     run->p.last_ts = s.last_ts;
     run->end = c->off = (uint32_t)(s.at.p - at);
@@ -233,9 +233,9 @@ static void take_plain(struct pt_collect *r, struct pt_cursor *c, struct run *ru
 
 int pt_collect_chunk(struct pt_collect *r, struct pt_cursor *c)
 {
-    struct pt_live *l = r->live;
+    struct pt_consumer *l = r->live;
     struct run run = { .open = false };
-    int e = pt_grow(&r->touched, &r->touched_room, r->touched_count, sizeof *r->touched);
+    int e = pt_array_grow(&r->touched, &r->touched_room, r->touched_count, sizeof *r->touched);
 
     pt_assert_call(!c->queued && l->known[c->index] == c);
     if (e < 0)
@@ -271,7 +271,7 @@ static void sort_windows(struct pt_collect *r)
  * of these chunks, or NULL. */
 static int read_windows(struct pt_collect *r, const struct pt_cursor **oldest)
 {
-    struct pt_live *l = r->live;
+    struct pt_consumer *l = r->live;
     int e = 0;
 
     *oldest = NULL;
@@ -296,7 +296,7 @@ static int read_windows(struct pt_collect *r, const struct pt_cursor **oldest)
 
 int pt_collect_windows(struct pt_collect *r)
 {
-    struct pt_live *l = r->live;
+    struct pt_consumer *l = r->live;
     const struct pt_cursor *oldest;
     int e;
 
@@ -307,13 +307,13 @@ int pt_collect_windows(struct pt_collect *r)
         return e;
     /* The oldest chunk has the state before its first record, unless it was read in part. */
     if (oldest && oldest->off == sizeof(struct pt_chunk) && !r->unfinished) {
-        if (!pt_live_take_window(l, oldest))
+        if (!pt_consumer_take_window(l, oldest))
             return PT_ROUND_AGAIN;
     } else if (!oldest && l->lost_last) {
         l->window_open = l->window_now;
     }
     sort_windows(r);
-    /* As pt_live_open_window(). */
+    /* As pt_consumer_open_window(). */
     if (l->opened_ts > l->window_ts && l->opened_ts < l->watermark &&
         !window_open_at(r, l->opened_ts)) {
         e = add_window(r, l->opened_ts, true);

@@ -3,8 +3,8 @@
 /*
  * Reads a live stream event by event; see consumer.h.
  *
- * pt_live_next() is one loop.  It takes new losses, then the first event of the merge if that is
- * older than the watermark.  Otherwise it refreshes watermark and chunks, a bounded number of
+ * pt_consumer_next() is one loop.  It takes new losses, then the first event of the merge if that
+ * is older than the watermark.  Otherwise it refreshes watermark and chunks, a bounded number of
  * times.  Then it makes the events that are due (STOP, START).  Last, it restarts a stream that
  * stopped itself and is now empty.  OVERFLOW and RESUME are made before the next event that is
  * delivered.
@@ -21,13 +21,13 @@
 #include "shm/mark_filter.h"
 
 /* The author of events that the reader makes: the pid of the stream's owner, and no thread. */
-static const struct pt_author *reader_author(struct pt_live *l)
+static const struct pt_author *reader_author(struct pt_consumer *l)
 {
     l->author = (struct pt_author){ .wid = 1, .pid = (int32_t)l->seg->g.owner_pid };
     return &l->author;
 }
 
-int pt_live_init(struct pt_live *l, struct pt_seg *seg)
+int pt_consumer_init(struct pt_consumer *l, struct pt_seg *seg)
 {
     memset(l, 0, sizeof *l);
     l->seg = seg;
@@ -45,7 +45,7 @@ int pt_live_init(struct pt_live *l, struct pt_seg *seg)
 
 /* Events that were overwritten before the onlooker's start make a gap, which metrics have to know
  * of.  It starts at the clear, or else at the creation, and ends at the first remaining event. */
-static void begin_in_gap(struct pt_live *l)
+static void begin_in_gap(struct pt_consumer *l)
 {
     uint64_t created = pt_load_relaxed(&l->seg->h->sync_first.ts);
 
@@ -55,10 +55,10 @@ static void begin_in_gap(struct pt_live *l)
     l->overflow_ts = l->clear_ts > created ? l->clear_ts : created;
 }
 
-int pt_live_look_on(struct pt_live *l, struct pt_seg *seg)
+int pt_consumer_look_on(struct pt_consumer *l, struct pt_seg *seg)
 {
     const struct pt_seg_header *h = seg->h;
-    int r = pt_live_init(l, seg);
+    int r = pt_consumer_init(l, seg);
 
     if (r < 0)
         return r;
@@ -76,17 +76,17 @@ int pt_live_look_on(struct pt_live *l, struct pt_seg *seg)
     for (unsigned c = 0; c < PT_LOST_OWN; c++)
         l->from_no_slot[c] = pt_load_relaxed(&h->lost_no_slot[c]);
     l->from_switches = pt_load_relaxed(&h->lost_switches);
-    r = pt_live_refresh(l);
+    r = pt_consumer_refresh(l);
     if (r == 0) {
-        pt_live_learn_window(l);
-        r = pt_live_begin_tallies(l);
+        pt_consumer_learn_window(l);
+        r = pt_consumer_begin_tallies(l);
     }
     if (r < 0)
-        pt_live_deinit(l);
+        pt_consumer_deinit(l);
     return r;
 }
 
-void pt_live_deinit(struct pt_live *l)
+void pt_consumer_deinit(struct pt_consumer *l)
 {
     if (!l->seg)
         return;
@@ -103,12 +103,13 @@ void pt_live_deinit(struct pt_live *l)
     l->seg = NULL;
 }
 
-void pt_live_finish(struct pt_live *l)
+void pt_consumer_finish(struct pt_consumer *l)
 {
     l->finished = true;
 }
 
-enum pt_fate pt_live_fate(const struct pt_live *l, const struct pt_cursor *c, bool window_open)
+enum pt_fate pt_consumer_fate(const struct pt_consumer *l, const struct pt_cursor *c,
+                              bool window_open)
 {
     uint64_t ts = c->record.ts;
     bool control = c->author.wid == 0;
@@ -118,7 +119,7 @@ enum pt_fate pt_live_fate(const struct pt_live *l, const struct pt_cursor *c, bo
     if (control && c->record.truncated) /* filtered: only marks a window */
         return PT_FATE_EXCLUDE;
     /* In any window, since the START may not be there yet. */
-    if (!control && pt_live_in_gap(l, ts))
+    if (!control && pt_consumer_in_gap(l, ts))
         return PT_FATE_REFUSED;
     /* Checked before the window, because the START that opened it may be overwritten, too. */
     if (ts <= l->lost_last)
@@ -129,7 +130,7 @@ enum pt_fate pt_live_fate(const struct pt_live *l, const struct pt_cursor *c, bo
     return PT_FATE_DELIVER;
 }
 
-static int make_event(struct pt_live *l, struct pt_event *e, uint32_t id, uint64_t ts,
+static int make_event(struct pt_consumer *l, struct pt_event *e, uint32_t id, uint64_t ts,
                       const void *data, uint32_t len)
 {
     pt_assert_call(id < PT_ID_MAX && (data || len == 0));
@@ -141,7 +142,7 @@ static int make_event(struct pt_live *l, struct pt_event *e, uint32_t id, uint64
 }
 
 /* Makes the START or STOP that is due before an event with time ts. */
-static int synthetic(struct pt_live *l, struct pt_event *e, uint64_t ts)
+static int synthetic(struct pt_consumer *l, struct pt_event *e, uint64_t ts)
 {
     bool stops;
 
@@ -159,7 +160,7 @@ static int synthetic(struct pt_live *l, struct pt_event *e, uint64_t ts)
         /* If the stream was already stopped, and full when it was started, the window only
          * opens. */
         stops = l->window_open && l->window_ts != l->gap_from;
-        pt_live_open_window(l, l->gap_from);
+        pt_consumer_open_window(l, l->gap_from);
         if (stops && !(l->stop_out & PT_MARK_STOP))
             return make_event(l, e, POSIX_TRACE_STOP, l->gap_from, &l->stop_data,
                               sizeof l->stop_data);
@@ -170,7 +171,7 @@ static int synthetic(struct pt_live *l, struct pt_event *e, uint64_t ts)
 
 /* New losses in a LOOP stream: drops every event up to the newest lost one.  False: it is
  * unknown whether the stream ran after them. */
-static bool take_losses(struct pt_live *l)
+static bool take_losses(struct pt_consumer *l)
 {
     uint64_t last = pt_load_seqcst(&l->seg->h->lost_last_ts), first;
     unsigned out;
@@ -184,33 +185,33 @@ static bool take_losses(struct pt_live *l)
         first = pt_exchange_seqcst(&l->seg->h->lost_first_ts, UINT64_MAX);
     if (first < l->overflow_ts)
         l->overflow_ts = first;
-    pt_live_take_marks(l, out);
+    pt_consumer_take_marks(l, out);
     l->lost_last = last;
     l->overflow_due = true;
-    return pt_live_relearn_window(l);
+    return pt_consumer_relearn_window(l);
 }
 
-static int refresh(struct pt_live *l)
+static int refresh(struct pt_consumer *l)
 {
-    int r = pt_live_refresh(l);
+    int r = pt_consumer_refresh(l);
 
     if (r == 0 && (l->lost_last || l->passive))
-        pt_live_settle_window(l);
+        pt_consumer_settle_window(l);
     return r;
 }
 
 /* Called before each event.  If START or STOP was overwritten since the last scan of the chunks,
  * scans them again, so that the window before the event is known. */
-static int look_at_losses(struct pt_live *l)
+static int look_at_losses(struct pt_consumer *l)
 {
-    int r = l->passive ? pt_live_notice_clear(l) : 0;
+    int r = l->passive ? pt_consumer_notice_clear(l) : 0;
 
     if (r < 0)
         return r;
     return take_losses(l) && !l->window_lost ? 0 : refresh(l);
 }
 
-static int overflow(struct pt_live *l, struct pt_event *e, uint64_t ts)
+static int overflow(struct pt_consumer *l, struct pt_event *e, uint64_t ts)
 {
     bool missing = l->missing && !l->overflowing && ts > l->missed_from;
 
@@ -228,7 +229,7 @@ static int overflow(struct pt_live *l, struct pt_event *e, uint64_t ts)
         l->overflowing = true;
         l->overflow_ts = UINT64_MAX;
         if (!told) {
-            l->overflow_hidden = !pt_live_shows_mark(l, POSIX_TRACE_OVERFLOW, at);
+            l->overflow_hidden = !pt_consumer_shows_mark(l, POSIX_TRACE_OVERFLOW, at);
             if (!l->overflow_hidden)
                 return make_event(l, e, POSIX_TRACE_OVERFLOW, at, NULL, 0);
         }
@@ -236,14 +237,14 @@ static int overflow(struct pt_live *l, struct pt_event *e, uint64_t ts)
     l->mark_hidden |= l->overflowing && l->overflow_hidden;
     if (l->overflowing && !l->missing) {
         l->overflowing = false;
-        if (pt_live_shows_mark(l, POSIX_TRACE_RESUME, ts))
+        if (pt_consumer_shows_mark(l, POSIX_TRACE_RESUME, ts))
             return make_event(l, e, POSIX_TRACE_RESUME, ts, NULL, 0);
     }
     return PT_LIVE_NONE;
 }
 
 /* Advances the cursor at the top of the merge to its next record. */
-static void step(struct pt_live *l, struct pt_cursor *c)
+static void step(struct pt_consumer *l, struct pt_cursor *c)
 {
     enum pt_cursor_step next;
 
@@ -260,7 +261,7 @@ static void step(struct pt_live *l, struct pt_cursor *c)
     pt_cursor_retire(l, c);
 }
 
-static void drop_top(struct pt_live *l, struct pt_cursor *c)
+static void drop_top(struct pt_consumer *l, struct pt_cursor *c)
 {
     pt_assert_call(pt_merge_top(&l->merge) == &c->node && c->queued);
     l->window_lost |= c->author.wid == 0;
@@ -271,16 +272,16 @@ static void drop_top(struct pt_live *l, struct pt_cursor *c)
 
 /* Sets the window by a START or STOP, or, at the first record of a chunk, to the state before it;
  * not if the chunk has been recycled. */
-static void note_window(struct pt_live *l, const struct pt_cursor *c)
+static void note_window(struct pt_consumer *l, const struct pt_cursor *c)
 {
     if (c->record.id == POSIX_TRACE_START || c->record.id == POSIX_TRACE_STOP)
-        pt_live_set_window(l, c->record.id == POSIX_TRACE_START, c->record.ts);
+        pt_consumer_set_window(l, c->record.id == POSIX_TRACE_START, c->record.ts);
     else if (c->off == sizeof(struct pt_chunk))
-        pt_live_take_window(l, c);
+        pt_consumer_take_window(l, c);
 }
 
 /* Copies the top record, then checks that the chunk was not recycled.  False: it was. */
-static bool copy_out(struct pt_live *l, struct pt_cursor *c, struct pt_event *e)
+static bool copy_out(struct pt_consumer *l, struct pt_cursor *c, struct pt_event *e)
 {
     pt_assert(c->record.len <= PT_MAX_DATA);
     pt_copy_unchecked(l->buffer, c->record.data, c->record.len);
@@ -299,9 +300,9 @@ static bool copy_out(struct pt_live *l, struct pt_cursor *c, struct pt_event *e)
 
 /* Passive: if numbers are missing between the writer's last event and this one, the stream's
  * consumer has taken those events, unless LOOP has overwritten them and reports that itself. */
-static void look_at_gap(struct pt_live *l, const struct pt_cursor *c)
+static void look_at_gap(struct pt_consumer *l, const struct pt_cursor *c)
 {
-    struct pt_tally *t = pt_live_tally(l, &c->author);
+    struct pt_account *t = pt_consumer_tally(l, &c->author);
 
     if (!t || !t->based || c->no <= t->next_no || t->told_no >= c->no ||
         (t->next_no && t->seen_ts < l->lost_last))
@@ -313,16 +314,16 @@ static void look_at_gap(struct pt_live *l, const struct pt_cursor *c)
 }
 
 /* Delivers or skips the record at the top, which is older than the watermark. */
-static int take_top(struct pt_live *l, struct pt_cursor *c, struct pt_event *e)
+static int take_top(struct pt_consumer *l, struct pt_cursor *c, struct pt_event *e)
 {
     bool control = c->author.wid == 0;
-    struct pt_tally *t = NULL;
+    struct pt_account *t = NULL;
     enum pt_fate fate;
     int r;
 
     pt_assert_call(pt_merge_top(&l->merge) == &c->node && c->record.ts < l->watermark);
-    pt_live_open_window(l, c->record.ts);
-    fate = pt_live_fate(l, c, l->window_open);
+    pt_consumer_open_window(l, c->record.ts);
+    fate = pt_consumer_fate(l, c, l->window_open);
     /* Its chunk was recycled, so it already counts as overwritten, in any window. */
     if (fate == PT_FATE_EXCLUDE && c->record.ts > l->from_ts && !pt_cursor_valid(l, c))
         fate = PT_FATE_OVERWRITTEN;
@@ -342,12 +343,12 @@ static int take_top(struct pt_live *l, struct pt_cursor *c, struct pt_event *e)
         note_window(l, c);
         l->mark_hidden |= c->record.truncated && c->record.ts >= l->clear_ts;
     } else {
-        t = pt_live_tally(l, &c->author);
+        t = pt_consumer_tally(l, &c->author);
         if (!t)
             return -ENOMEM;
         if (l->passive && (!t->based || (c->record.ts <= l->from_ts && c->no > t->next_no)))
-            pt_live_base(t, c->no);
-        pt_live_account(t, c->no, fate);
+            pt_consumer_base(t, c->no);
+        pt_consumer_account(t, c->no, fate);
         t->seen_ts = c->record.ts;
     }
     if (fate == PT_FATE_OVERWRITTEN && c->record.ts < l->overflow_ts)
@@ -363,7 +364,7 @@ static int take_top(struct pt_live *l, struct pt_cursor *c, struct pt_event *e)
     return PT_LIVE_EVENT;
 }
 
-int pt_live_next(struct pt_live *l, struct pt_event *e)
+int pt_consumer_next(struct pt_consumer *l, struct pt_event *e)
 {
     unsigned looks = 0;
     int r;
@@ -395,7 +396,7 @@ int pt_live_next(struct pt_live *l, struct pt_event *e)
             return r;
         if (top)
             return PT_LIVE_HELD;
-        if (pt_live_restart(l))
+        if (pt_consumer_restart(l))
             return synthetic(l, e, UINT64_MAX);
         return l->watch.held && !l->finished ? PT_LIVE_HELD : PT_LIVE_NONE;
     }
@@ -403,11 +404,11 @@ int pt_live_next(struct pt_live *l, struct pt_event *e)
 
 /* Excludes all events up to ts.  clear_ts excludes those that are committed later with an
  * older time. */
-int pt_live_clear(struct pt_live *l, uint64_t ts)
+int pt_consumer_clear(struct pt_consumer *l, uint64_t ts)
 {
     struct pt_merge_node *top;
     struct pt_event e;
-    int r = pt_live_refresh(l);
+    int r = pt_consumer_refresh(l);
 
     l->clear_ts = ts;
     take_losses(l);
@@ -420,13 +421,13 @@ int pt_live_clear(struct pt_live *l, uint64_t ts)
     l->gap_to = ts;
     l->late = 0;
     if (r >= 0 && pt_merge_top(&l->merge) == NULL)
-        pt_live_restart_cleared(l);
+        pt_consumer_restart_cleared(l);
     return r < 0 ? r : 0;
 }
 
-int pt_live_notice_clear(struct pt_live *l)
+int pt_consumer_notice_clear(struct pt_consumer *l)
 {
     uint64_t ts = pt_load_seqcst(&l->seg->h->clear_ts);
 
-    return ts == l->clear_ts ? 0 : pt_live_clear(l, ts);
+    return ts == l->clear_ts ? 0 : pt_consumer_clear(l, ts);
 }

@@ -24,7 +24,8 @@
  * resets nothing and restarts nothing.  It starts with the oldest event in a chunk that no consumer
  * has read to its end.  LOOP and the other consumer may take its chunks; it can still read a free
  * chunk until a writer reuses it.  The numbering shows the events that it misses, from its start on
- * (pt_tally.base_no).  If the START of some events was taken from it, it misses these events, too.
+ * (pt_account.base_no).  If the START of some events was taken from it, it misses these events,
+ * too.
  */
 #ifndef PT_CONSUMER_CONSUMER_H
 #define PT_CONSUMER_CONSUMER_H
@@ -53,7 +54,7 @@ struct pt_cursor {
 };
 
 /* Where the counts of a writer are. */
-enum pt_tally_source {
+enum pt_account_source {
     PT_TALLY_UNSEEN, /* nowhere: the consumer has seen its events, but no slot of it yet */
     PT_TALLY_SLOT,   /* in its slot, as of the last scan */
     PT_TALLY_FINAL,  /* in this tally: the writer ended, and the consumer claimed its slot */
@@ -61,12 +62,12 @@ enum pt_tally_source {
 };
 
 /* What the consumer knows of one writer. */
-struct pt_tally {
+struct pt_account {
     struct pt_author author;
-    enum pt_tally_source source;
+    enum pt_account_source source;
     uint32_t look;       /* number of the last scan that found its slot */
     uint32_t slot;       /* index of that slot */
-    uint32_t ended_at;   /* FINAL, FOLDED: value of pt_live.released at the writer's end */
+    uint32_t ended_at;   /* FINAL, FOLDED: value of pt_consumer.released at the writer's end */
     uint64_t ended_ts;   /* FINAL, FOLDED: when the consumer found the end; no event is later */
     uint64_t next_no;    /* number after the highest one seen */
     uint64_t seen;       /* events of any fate that the consumer has read */
@@ -97,12 +98,12 @@ struct pt_folded {
     uint64_t cleared;                     /* delivered to the log before the last clear */
     uint64_t next;                        /* sum of next_no */
     uint64_t recorded, lost[PT_LOST_OWN]; /* of tallies that were FINAL */
-    uint64_t named;                       /* pt_tally_recorded() of tallies that were FOLDED */
+    uint64_t named;                       /* pt_account_recorded() of tallies that were FOLDED */
 };
 
 #define PT_TALLY_MAX 65536u
 
-struct pt_live {
+struct pt_consumer {
     struct pt_seg *seg;
     struct pt_watch watch;
 
@@ -159,14 +160,14 @@ struct pt_live {
     bool overflowing;     /* OVERFLOW was reported and RESUME not yet */
     bool overflow_hidden; /* overflowing: the filter left OVERFLOW out */
     bool mark_hidden;     /* the filter left out a mark since the last event that was returned */
-    bool missing;         /* the time before the watermark is in a gap, see shm/missed.h */
+    bool missing;         /* the time before the watermark is in a gap, see shm/loss_interval.h */
     uint64_t missed_known, missed_from;
     uint64_t overflow_ts; /* oldest event lost or skipped since the last report */
     uint64_t lost_last;   /* the header's lost_last_ts at the last load */
 
     /* ---- accounting (accounting.c) ---- */
-    struct pt_tally *tally; /* open addressing by wid */
-    uint64_t tally_factor;  /* of its hash, random: traced processes can choose their wids */
+    struct pt_account *tally; /* open addressing by wid */
+    uint64_t tally_factor;    /* of its hash, random: traced processes can choose their wids */
     uint32_t tally_count, tally_room;
     uint32_t look;      /* number of the last scan of the slots */
     uint32_t name_at;   /* the tally whose name may be read next */
@@ -183,23 +184,23 @@ struct pt_live {
     struct pt_past taken, gone;
 };
 
-int pt_live_init(struct pt_live *l, struct pt_seg *seg);
+int pt_consumer_init(struct pt_consumer *l, struct pt_seg *seg);
 /* A passive consumer, which starts at the present state. */
-int pt_live_look_on(struct pt_live *l, struct pt_seg *seg);
-void pt_live_deinit(struct pt_live *l);
+int pt_consumer_look_on(struct pt_consumer *l, struct pt_seg *seg);
+void pt_consumer_deinit(struct pt_consumer *l);
 
-enum pt_live_next { PT_LIVE_NONE, PT_LIVE_EVENT, PT_LIVE_HELD };
+enum pt_consumer_next { PT_LIVE_NONE, PT_LIVE_EVENT, PT_LIVE_HELD };
 
 /*
  * The next event; never blocks.  NONE: there is no event.  HELD: there is one, but a writer
  * that is inside an event may still commit an older one.  *e is valid until the next call; ns
  * is not filled.  Negative errno: -ENOMEM.
  */
-int pt_live_next(struct pt_live *l, struct pt_event *e);
+int pt_consumer_next(struct pt_consumer *l, struct pt_event *e);
 
-/* Is there, before the event that pt_live_next() returned last, a gap that no event marks,
+/* Is there, before the event that pt_consumer_next() returned last, a gap that no event marks,
  * because the filter left out START, STOP, FILTER, OVERFLOW or RESUME?  True once for each. */
-static inline bool pt_live_hides_gap(struct pt_live *l)
+static inline bool pt_consumer_hides_gap(struct pt_consumer *l)
 {
     bool hides = l->mark_hidden;
 
@@ -208,110 +209,111 @@ static inline bool pt_live_hides_gap(struct pt_live *l)
 }
 
 /* Takes a new watermark and scans for new chunks and commits.  0 or -ENOMEM. */
-int pt_live_refresh(struct pt_live *l);
+int pt_consumer_refresh(struct pt_consumer *l);
 /* Called when no writer is left: all committed events can be read without a watermark. */
-void pt_live_finish(struct pt_live *l);
+void pt_consumer_finish(struct pt_consumer *l);
 /* Excludes all events before ts (posix_trace_clear). */
-int pt_live_clear(struct pt_live *l, uint64_t ts);
+int pt_consumer_clear(struct pt_consumer *l, uint64_t ts);
 /* Passive: the same if the stream was cleared meanwhile. */
-int pt_live_notice_clear(struct pt_live *l);
+int pt_consumer_notice_clear(struct pt_consumer *l);
 
 /* Between an automatic stop and its restart? */
-static inline bool pt_live_in_gap(const struct pt_live *l, uint64_t ts)
+static inline bool pt_consumer_in_gap(const struct pt_consumer *l, uint64_t ts)
 {
     return (ts > l->gap_from && ts < l->gap_to) || (ts > l->past_from && ts < l->past_to);
 }
 
 /* The fate of the cursor's record, by windows, gaps and overwriting.  Control records are part
  * of the stream outside windows, too. */
-enum pt_fate pt_live_fate(const struct pt_live *l, const struct pt_cursor *c, bool window_open);
+enum pt_fate pt_consumer_fate(const struct pt_consumer *l, const struct pt_cursor *c,
+                              bool window_open);
 
 /* window.c */
 
 /* Called with each new watermark, before events below it are read: has the stream stopped
  * itself?  So each event that was stamped since the stop and is older than the watermark
  * is compared with the new gap. */
-void pt_live_look_at_state(struct pt_live *l);
+void pt_consumer_look_at_state(struct pt_consumer *l);
 /* Called on the copy of a dead consumer's segment, before its events are read: restores the
  * last automatic stop that the consumer ended. */
-void pt_live_take_gap(struct pt_live *l);
+void pt_consumer_take_gap(struct pt_consumer *l);
 /* Sets the window to the state before the first record of a control writer's chunk.  False:
  * the chunk has been recycled. */
-bool pt_live_take_window(struct pt_live *l, const struct pt_cursor *c);
+bool pt_consumer_take_window(struct pt_consumer *l, const struct pt_cursor *c);
 /* Called when a chunk with START and STOP may have been overwritten unread: sets the window
  * to the state before the oldest remaining chunk, unless that one is being read.  False: no
  * such chunk is known. */
-bool pt_live_relearn_window(struct pt_live *l);
+bool pt_consumer_relearn_window(struct pt_consumer *l);
 /* The same after a scan of the chunks; without such a chunk, the header's window word counts. */
-void pt_live_settle_window(struct pt_live *l);
+void pt_consumer_settle_window(struct pt_consumer *l);
 /* Sets the window to the state before the oldest remaining START or STOP; without any, to the
  * present state. */
-void pt_live_learn_window(struct pt_live *l);
+void pt_consumer_learn_window(struct pt_consumer *l);
 /* The window changes at ts, unless a later START or STOP is already known. */
-void pt_live_set_window(struct pt_live *l, bool open, uint64_t ts);
+void pt_consumer_set_window(struct pt_consumer *l, bool open, uint64_t ts);
 /* Called before an event with time ts: opens a window whose START found no room. */
-static inline void pt_live_open_window(struct pt_live *l, uint64_t ts)
+static inline void pt_consumer_open_window(struct pt_consumer *l, uint64_t ts)
 {
     if (!l->window_open && l->opened_ts > l->window_ts && ts >= l->opened_ts)
-        pt_live_set_window(l, true, l->opened_ts);
+        pt_consumer_set_window(l, true, l->opened_ts);
 }
 
 /* Called when the consumer took a loss.  now: the marks that the filter left out just before.
  * Only the first loss of a gap decides. */
-void pt_live_take_marks(struct pt_live *l, unsigned now);
+void pt_consumer_take_marks(struct pt_consumer *l, unsigned now);
 /* Does the filter let OVERFLOW or RESUME with that time pass?  RESUME ends the gap. */
-bool pt_live_shows_mark(struct pt_live *l, uint32_t id, uint64_t ts);
+bool pt_consumer_shows_mark(struct pt_consumer *l, uint32_t id, uint64_t ts);
 
 /* Ends an automatic stop, if its STOP was reported; the stream must be empty.  True: the stream
  * runs again and a START is due.  False also if a call of stop has stopped it meanwhile. */
-bool pt_live_restart(struct pt_live *l);
+bool pt_consumer_restart(struct pt_consumer *l);
 /* Called by clear when no event is left.  The stream may have stopped itself after the
  * controller saw it run, because of a mark of the flush thread or an event of another thread.
  * Restarts it without STOP and START. */
-void pt_live_restart_cleared(struct pt_live *l);
+void pt_consumer_restart_cleared(struct pt_consumer *l);
 
 /* accounting.c */
 
 #if PT_ASSERTIONS > 0
 /* Is each tally found by its wid, and are no more events passed over than were seen? */
-bool pt_accounting_balances(struct pt_live *l);
+bool pt_accounting_balances(struct pt_consumer *l);
 #endif
 /* Passive: takes the writers' present counts as base, so that only events that are still in
  * chunks, and later ones, count. */
-int pt_live_begin_tallies(struct pt_live *l);
+int pt_consumer_begin_tallies(struct pt_consumer *l);
 /* Sets a tally's base: events below number no are not losses, even if older events are still
  * in chunks and some between them are gone. */
-void pt_live_base(struct pt_tally *t, uint64_t no);
+void pt_consumer_base(struct pt_account *t, uint64_t no);
 
 /* Loads the counts of all slots into the tallies and claims the slots of ended writers.  They
  * are released once their counts are safe: with a log, after the round that writes them. */
-void pt_live_take_counts(struct pt_live *l);
+void pt_consumer_take_counts(struct pt_consumer *l);
 /* The same between two rounds of a stream with log.  It claims no slot, because the next
  * round, which would release it, may never come. */
-void pt_live_look_at_counts(struct pt_live *l);
-void pt_live_release_ended(struct pt_live *l);
+void pt_consumer_look_at_counts(struct pt_consumer *l);
+void pt_consumer_release_ended(struct pt_consumer *l);
 /* Finds or makes the tally of a writer; NULL: no memory. */
-struct pt_tally *pt_live_tally(struct pt_live *l, const struct pt_author *author);
+struct pt_account *pt_consumer_tally(struct pt_consumer *l, const struct pt_author *author);
 /* Accounts for event number no of a writer and its fate. */
-void pt_live_account(struct pt_tally *t, uint64_t no, enum pt_fate fate);
+void pt_consumer_account(struct pt_account *t, uint64_t no, enum pt_fate fate);
 /* The same for n delivered events from number no on. */
-void pt_live_account_many(struct pt_tally *t, uint64_t no, uint64_t n);
+void pt_consumer_account_many(struct pt_account *t, uint64_t no, uint64_t n);
 /* How many events were overwritten, up to the highest number seen; at the end of the stream,
  * up to the last number. */
-static inline uint64_t pt_tally_overwritten(const struct pt_tally *t)
+static inline uint64_t pt_account_overwritten(const struct pt_account *t)
 {
     return t->next_no - t->seen + t->dropped + t->never_seen;
 }
 
 /* How many events its writer has recorded.  If the slot was reused, only the events up to the
  * last one seen are known to be the writer's; the pasts of the slots contain the rest. */
-static inline uint64_t pt_tally_recorded(const struct pt_tally *t)
+static inline uint64_t pt_account_recorded(const struct pt_account *t)
 {
     return t->source == PT_TALLY_FOLDED ? t->next_no : t->recorded;
 }
 
 /* How many were delivered. */
-static inline uint64_t pt_tally_given(const struct pt_tally *t)
+static inline uint64_t pt_account_given(const struct pt_account *t)
 {
     return t->seen - t->excluded - t->refused - t->dropped;
 }
@@ -320,15 +322,15 @@ static inline uint64_t pt_tally_given(const struct pt_tally *t)
 
 enum pt_cursor_step { PT_CURSOR_EVENT, PT_CURSOR_END, PT_CURSOR_GONE };
 /* Decodes the record at c->off into c->record.  GONE: overwritten, or not a valid record. */
-enum pt_cursor_step pt_cursor_decode(struct pt_live *l, struct pt_cursor *c);
+enum pt_cursor_step pt_cursor_decode(struct pt_consumer *l, struct pt_cursor *c);
 /* Advances past the current record and publishes the position. */
-void pt_cursor_consume(struct pt_live *l, struct pt_cursor *c);
+void pt_cursor_consume(struct pt_consumer *l, struct pt_cursor *c);
 /* Is the chunk still the one the cursor was made for? */
-bool pt_cursor_valid(const struct pt_live *l, const struct pt_cursor *c);
-void pt_cursor_drop(struct pt_live *l, struct pt_cursor *c);
+bool pt_cursor_valid(const struct pt_consumer *l, const struct pt_cursor *c);
+void pt_cursor_drop(struct pt_consumer *l, struct pt_cursor *c);
 /* Empties the merge; frees the cursors that are in no other table. */
-void pt_cursor_unqueue_all(struct pt_live *l);
+void pt_cursor_unqueue_all(struct pt_consumer *l);
 /* Frees a chunk that is full and read to its end, and then the cursor. */
-bool pt_cursor_retire(struct pt_live *l, struct pt_cursor *c);
+bool pt_cursor_retire(struct pt_consumer *l, struct pt_cursor *c);
 
 #endif

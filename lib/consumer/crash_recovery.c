@@ -5,7 +5,7 @@
  *
  * The code of a flush round collects the tail: pt_tail_open() finds the segment of the
  * id, checks that its owner is dead, and copies it to private memory.  A consumer on that copy
- * (pt_live_finish: no watermark holds events back) makes one round whose sink keeps the packets
+ * (pt_consumer_finish: no watermark holds events back) makes one round whose sink keeps the packets
  * in memory.  The checkpoint in the segment gives the accounts up to the last commit, so the
  * same events in the log and in the chunks are counted once.
  *
@@ -19,7 +19,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "base/grow.h"
+#include "base/array.h"
 #include "base/sys.h"
 #include "consumer/checkpoint.h"
 #include "consumer/collect.h"
@@ -34,7 +34,7 @@
 
 struct corpse {
     struct pt_seg seg;
-    struct pt_live live;
+    struct pt_consumer live;
     struct pt_names *names;
     struct pt_log_packet *packets;
     size_t count, room;
@@ -47,7 +47,7 @@ static int keep_packet(void *context, const struct pt_log_packet *packet)
     struct corpse *c = context;
     struct pt_log_packet *p;
 
-    if (pt_grow(&c->packets, &c->room, c->count, sizeof *c->packets) < 0)
+    if (pt_array_grow(&c->packets, &c->room, c->count, sizeof *c->packets) < 0)
         return -ENOMEM;
     p = &c->packets[c->count];
     *p = *packet;
@@ -125,10 +125,10 @@ static int gather_packets(struct corpse *c)
         free(round);
         return r;
     }
-    pt_live_finish(&c->live);
-    pt_live_take_gap(&c->live);
-    r = pt_live_refresh(&c->live);
-    pt_live_take_counts(&c->live);
+    pt_consumer_finish(&c->live);
+    pt_consumer_take_gap(&c->live);
+    r = pt_consumer_refresh(&c->live);
+    pt_consumer_take_counts(&c->live);
     if (r == 0)
         r = pt_collect_write(round);
     pt_collect_deinit(round);
@@ -142,11 +142,11 @@ static int gather(struct pt_tail *t, struct corpse *c, int dir)
     int r = gather_texts(c, dir);
 
     if (r == 0)
-        r = pt_live_init(&c->live, &c->seg);
+        r = pt_consumer_init(&c->live, &c->seg);
     if (r == 0)
         r = gather_packets(c);
     if (r == 0)
-        r = pt_books_tail(&c->live, &t->tail);
+        r = pt_checkpoint_tail(&c->live, &t->tail);
     if (r == 0)
         r = gather_syncs(t, c);
     if (r < 0)
@@ -179,7 +179,7 @@ void pt_tail_close(struct pt_tail *t)
         free(c->texts);
         free(c->syncs);
         free(c->names);
-        pt_live_deinit(&c->live);
+        pt_consumer_deinit(&c->live);
         pt_seg_unmap(&c->seg);
         free(c);
     }

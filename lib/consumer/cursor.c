@@ -12,17 +12,17 @@
 #include "consumer/consumer.h"
 #include "shm/attention.h"
 #include "shm/mark_filter.h"
-#include "shm/missed.h"
+#include "shm/loss_interval.h"
 #include "shm/pool.h"
 #include "shm/syncpoint.h"
 
-bool pt_cursor_valid(const struct pt_live *l, const struct pt_cursor *c)
+bool pt_cursor_valid(const struct pt_consumer *l, const struct pt_cursor *c)
 {
     pt_fence_acquire();
     return pt_word_is(pt_load_relaxed(&pt_seg_info(l->seg, c->index)->word), c->gen);
 }
 
-enum pt_cursor_step pt_cursor_decode(struct pt_live *l, struct pt_cursor *c)
+enum pt_cursor_step pt_cursor_decode(struct pt_consumer *l, struct pt_cursor *c)
 {
     const uint8_t *at = (const uint8_t *)pt_seg_chunk(l->seg, c->index);
     struct pt_decoder d = { at + c->off, at + c->limit, c->base };
@@ -60,7 +60,7 @@ enum pt_cursor_step pt_cursor_decode(struct pt_live *l, struct pt_cursor *c)
     return PT_CURSOR_EVENT;
 }
 
-void pt_cursor_consume(struct pt_live *l, struct pt_cursor *c)
+void pt_cursor_consume(struct pt_consumer *l, struct pt_cursor *c)
 {
     pt_assert(c->size > 0 && c->off + c->size <= c->limit);
     c->off += c->size;
@@ -70,7 +70,7 @@ void pt_cursor_consume(struct pt_live *l, struct pt_cursor *c)
                          pt_consumed_make(c->gen, c->off));
 }
 
-void pt_cursor_drop(struct pt_live *l, struct pt_cursor *c)
+void pt_cursor_drop(struct pt_consumer *l, struct pt_cursor *c)
 {
     pt_assert_call(!c->queued && c->index < l->known_room);
     if (l->known[c->index] == c)
@@ -78,7 +78,7 @@ void pt_cursor_drop(struct pt_live *l, struct pt_cursor *c)
     free(c);
 }
 
-void pt_cursor_unqueue_all(struct pt_live *l)
+void pt_cursor_unqueue_all(struct pt_consumer *l)
 {
     for (size_t i = 0; i < l->merge.count; i++) {
         struct pt_cursor *c = (struct pt_cursor *)(void *)l->merge.heap[i].node;
@@ -91,7 +91,7 @@ void pt_cursor_unqueue_all(struct pt_live *l)
     pt_merge_clear(&l->merge);
 }
 
-bool pt_cursor_retire(struct pt_live *l, struct pt_cursor *c)
+bool pt_cursor_retire(struct pt_consumer *l, struct pt_cursor *c)
 {
     uint64_t w = pt_load_acquire(&pt_seg_info(l->seg, c->index)->word);
     struct pt_chunk *chunk = pt_seg_chunk(l->seg, c->index);
@@ -106,22 +106,22 @@ bool pt_cursor_retire(struct pt_live *l, struct pt_cursor *c)
         pt_chunk_position(l->seg, pt_load_acquire(&chunk->commit)) != c->off)
         return false;
     pt_pool_free(l->seg, c->index, w);
-    pt_fill_freed(l->seg->h);
+    pt_fill_watermark_freed(l->seg->h);
     pt_cursor_drop(l, c);
     return true;
 }
 
 /* Skips the records that an earlier consumer, now dead, has read, and sets the window by the START
  * and STOP among them. */
-static void skip_consumed(struct pt_live *l, struct pt_cursor *c, uint32_t to)
+static void skip_consumed(struct pt_consumer *l, struct pt_cursor *c, uint32_t to)
 {
     bool control = c->author.level == PT_LEVEL_CONTROL;
 
     if (control)
-        pt_live_set_window(l, pt_seg_chunk(l->seg, c->index)->window != 0, c->base);
+        pt_consumer_set_window(l, pt_seg_chunk(l->seg, c->index)->window != 0, c->base);
     while (c->off < to && pt_cursor_decode(l, c) == PT_CURSOR_EVENT) {
         if (control && (c->record.id == POSIX_TRACE_START || c->record.id == POSIX_TRACE_STOP))
-            pt_live_set_window(l, c->record.id == POSIX_TRACE_START, c->record.ts);
+            pt_consumer_set_window(l, c->record.id == POSIX_TRACE_START, c->record.ts);
         c->off += c->size;
         c->no++;
     }
@@ -129,7 +129,8 @@ static void skip_consumed(struct pt_live *l, struct pt_cursor *c, uint32_t to)
 
 /* Makes a cursor for a chunk that has none.  NULL: the chunk has no contents, or no memory
  * (*oom). */
-static struct pt_cursor *open_cursor(struct pt_live *l, uint32_t index, uint64_t word, bool *oom)
+static struct pt_cursor *open_cursor(struct pt_consumer *l, uint32_t index, uint64_t word,
+                                     bool *oom)
 {
     const struct pt_chunk *chunk = pt_seg_chunk(l->seg, index);
     uint64_t gen = pt_load_acquire(&chunk->gen), consumed;
@@ -163,7 +164,7 @@ static struct pt_cursor *open_cursor(struct pt_live *l, uint32_t index, uint64_t
     return c;
 }
 
-static int make_room(struct pt_live *l, uint32_t n)
+static int make_room(struct pt_consumer *l, uint32_t n)
 {
     struct pt_cursor **p;
 
@@ -179,7 +180,7 @@ static int make_room(struct pt_live *l, uint32_t n)
 }
 
 /* Passive: the contents of a free chunk count only if they are from after the onlooker's start. */
-static bool has_contents(const struct pt_live *l, const struct pt_cursor *c, uint32_t index,
+static bool has_contents(const struct pt_consumer *l, const struct pt_cursor *c, uint32_t index,
                          uint64_t word)
 {
     if (pt_word_state(word) != PT_CHUNK_FREE)
@@ -188,7 +189,7 @@ static bool has_contents(const struct pt_live *l, const struct pt_cursor *c, uin
 }
 
 /* Brings the cursor of one chunk up to date and queues it if it has an event. */
-static int look_at_chunk(struct pt_live *l, uint32_t index)
+static int look_at_chunk(struct pt_consumer *l, uint32_t index)
 {
     uint64_t w = pt_load_acquire(&pt_seg_info(l->seg, index)->word);
     struct pt_cursor *c = l->known[index];
@@ -228,24 +229,24 @@ static int look_at_chunk(struct pt_live *l, uint32_t index)
     }
 }
 
-/* Losses of threads without memory, or of handlers nested too deep (shm/missed.h): OVERFLOW comes
- * before the events up to the watermark, RESUME before the first event that is in no gap. */
-static void look_at_missed(struct pt_live *l)
+/* Losses of threads without memory, or of handlers nested too deep (shm/loss_interval.h): OVERFLOW
+ * comes before the events up to the watermark, RESUME before the first event that is in no gap. */
+static void look_at_missed(struct pt_consumer *l)
 {
     struct pt_seg_header *h = l->seg->h;
     unsigned out = pt_loss_marks_now(h);
     uint64_t known = l->missed_known;
 
-    l->missing = pt_missed_look(h, l->delivered_ts, &l->missed_known, &l->missed_from);
+    l->missing = pt_loss_interval_look(h, l->delivered_ts, &l->missed_known, &l->missed_from);
     if (l->missed_known == known)
         return;
     if (!l->passive)
         pt_store_seqcst(&h->missed_told, l->missed_known);
-    pt_live_take_marks(l, out);
+    pt_consumer_take_marks(l, out);
 }
 
 /* Does each entry of the merge belong to a cursor that knows it, once? */
-PT_VALIDATOR bool merge_is_valid(const struct pt_live *l)
+PT_VALIDATOR bool merge_is_valid(const struct pt_consumer *l)
 {
     size_t queued = 0;
 
@@ -264,7 +265,7 @@ PT_VALIDATOR bool merge_is_valid(const struct pt_live *l)
 }
 /* The order matters: first the watermark, then losses and chunks.  So an event before the
  * watermark, or a loss before it, is committed before the scan loads its chunk or word. */
-int pt_live_refresh(struct pt_live *l)
+int pt_consumer_refresh(struct pt_consumer *l)
 {
     uint32_t n;
     int r;
@@ -276,7 +277,7 @@ int pt_live_refresh(struct pt_live *l)
     else
         l->watermark = pt_watch_look(&l->watch, l->seg);
     look_at_missed(l);
-    pt_live_look_at_state(l);
+    pt_consumer_look_at_state(l);
     if (!l->passive && !l->seg->copy)
         pt_syncpoint_maintain(l->seg->h, l->seg->g.clock);
     n = pt_seg_chunk_count(l->seg);

@@ -16,7 +16,7 @@ bool pt_thread_name_is_due(struct pt_name_turn *turn, uint64_t *read_at)
     return true;
 }
 
-static void read_one(struct pt_tally *t, struct pt_name_turn *turn)
+static void read_one(struct pt_account *t, struct pt_name_turn *turn)
 {
     char name[16];
 
@@ -29,7 +29,7 @@ static void read_one(struct pt_tally *t, struct pt_name_turn *turn)
     t->changed = true;
 }
 
-void pt_live_read_names(struct pt_live *l, struct pt_name_turn *turn)
+void pt_consumer_read_names(struct pt_consumer *l, struct pt_name_turn *turn)
 {
     /* From where the last round stopped, so that each of very many threads has its turn. */
     for (uint32_t i = 0; i < l->tally_room && (turn->all || turn->left); i++)

@@ -19,6 +19,6 @@ struct pt_name_turn {
 bool pt_thread_name_is_due(struct pt_name_turn *turn, uint64_t *read_at);
 
 /* Those of writers that have a slot, into the consumer's books of them. */
-void pt_live_read_names(struct pt_live *l, struct pt_name_turn *turn);
+void pt_consumer_read_names(struct pt_consumer *l, struct pt_name_turn *turn);
 
 #endif

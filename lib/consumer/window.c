@@ -11,7 +11,7 @@
 
 /* ---- windows ---- */
 
-bool pt_live_take_window(struct pt_live *l, const struct pt_cursor *c)
+bool pt_consumer_take_window(struct pt_consumer *l, const struct pt_cursor *c)
 {
     bool open = pt_load_relaxed(&pt_seg_chunk(l->seg, c->index)->window) != 0;
 
@@ -21,7 +21,7 @@ bool pt_live_take_window(struct pt_live *l, const struct pt_cursor *c)
     return true;
 }
 
-bool pt_live_relearn_window(struct pt_live *l)
+bool pt_consumer_relearn_window(struct pt_consumer *l)
 {
     const struct pt_cursor *oldest = NULL;
 
@@ -33,23 +33,23 @@ bool pt_live_relearn_window(struct pt_live *l)
     }
     if (!oldest)
         return false;
-    return oldest->off != sizeof(struct pt_chunk) || pt_live_take_window(l, oldest);
+    return oldest->off != sizeof(struct pt_chunk) || pt_consumer_take_window(l, oldest);
 }
 
-void pt_live_settle_window(struct pt_live *l)
+void pt_consumer_settle_window(struct pt_consumer *l)
 {
     l->window_lost = false;
-    if (!pt_live_relearn_window(l))
+    if (!pt_consumer_relearn_window(l))
         l->window_open = l->window_now;
 }
 
-void pt_live_learn_window(struct pt_live *l)
+void pt_consumer_learn_window(struct pt_consumer *l)
 {
     l->window_ts = 0;
-    pt_live_settle_window(l);
+    pt_consumer_settle_window(l);
 }
 
-void pt_live_set_window(struct pt_live *l, bool open, uint64_t ts)
+void pt_consumer_set_window(struct pt_consumer *l, bool open, uint64_t ts)
 {
     if (ts < l->window_ts)
         return;
@@ -70,7 +70,7 @@ void pt_live_set_window(struct pt_live *l, bool open, uint64_t ts)
 /* The time until which events after an automatic stop are refused; 0 if this stream ever had a
  * successor in a chain: writers then do not count such events as lost, and those that still found
  * room are part of the stream. */
-static uint64_t refuse_until(const struct pt_live *l, uint64_t ts)
+static uint64_t refuse_until(const struct pt_consumer *l, uint64_t ts)
 {
     return pt_load_relaxed(&l->seg->h->keeps_late) ? 0 : ts;
 }
@@ -78,7 +78,7 @@ static uint64_t refuse_until(const struct pt_live *l, uint64_t ts)
 /* When the gap ended, which its consumer or a clear has done.  An onlooker takes the time from the
  * header; if the header is already about a later gap, the onlooker refuses none of the events it
  * finds.  *restarted: the stream ran again at that time. */
-static uint64_t end_of_gap(const struct pt_live *l, uint64_t state, bool *restarted)
+static uint64_t end_of_gap(const struct pt_consumer *l, uint64_t state, bool *restarted)
 {
     const struct pt_seg_header *h = l->seg->h;
     uint64_t to = pt_load_acquire(&h->gap_to);
@@ -91,7 +91,7 @@ static uint64_t end_of_gap(const struct pt_live *l, uint64_t state, bool *restar
     return to;
 }
 
-static void end_gap(struct pt_live *l, uint64_t state)
+static void end_gap(struct pt_consumer *l, uint64_t state)
 {
     bool restarted;
     uint64_t to = end_of_gap(l, state, &restarted);
@@ -104,7 +104,7 @@ static void end_gap(struct pt_live *l, uint64_t state)
     l->gap_to = refuse_until(l, to);
 }
 
-static void begin_gap(struct pt_live *l, uint64_t from)
+static void begin_gap(struct pt_consumer *l, uint64_t from)
 {
     pt_assert_call(l->automatic == PT_AUTO_NONE);
     l->past_from = l->gap_from;
@@ -115,7 +115,7 @@ static void begin_gap(struct pt_live *l, uint64_t from)
     l->gap_to = refuse_until(l, UINT64_MAX);
 }
 
-void pt_live_look_at_state(struct pt_live *l)
+void pt_consumer_look_at_state(struct pt_consumer *l)
 {
     uint64_t state = pt_load_seqcst(&l->seg->h->state), ts = pt_state_ts(l->seg->h, state);
     bool full = pt_state_is_full(state);
@@ -137,7 +137,7 @@ void pt_live_look_at_state(struct pt_live *l)
 
 /* Called before the stream leaves the full state: stores the gap for recovery and onlookers.
  * start_told later than gap_to means that no START is due. */
-static void store_gap(const struct pt_live *l, uint64_t to, bool runs)
+static void store_gap(const struct pt_consumer *l, uint64_t to, bool runs)
 {
     struct pt_seg_header *h = l->seg->h;
 
@@ -149,7 +149,7 @@ static void store_gap(const struct pt_live *l, uint64_t to, bool runs)
     pt_start_filter_renew(h);
 }
 
-void pt_live_take_gap(struct pt_live *l)
+void pt_consumer_take_gap(struct pt_consumer *l)
 {
     const struct pt_seg_header *h = l->seg->h;
 
@@ -161,19 +161,19 @@ void pt_live_take_gap(struct pt_live *l)
     if (h->start_told <= h->gap_to)
         l->opened_ts = h->gap_to;
     else
-        pt_live_set_window(l, false, h->gap_to);
+        pt_consumer_set_window(l, false, h->gap_to);
     l->gap_to = refuse_until(l, h->gap_to);
     l->start_due = h->gap_to > h->start_told && h->gap_to >= h->clear_ts;
     pt_start_filter_copy(h, &l->start_filter);
 }
 
 /* Another thread or process has changed the state, so no START is due from this consumer. */
-static void cancel_start(struct pt_live *l)
+static void cancel_start(struct pt_consumer *l)
 {
     pt_store_release(&l->seg->h->start_told, pt_load_relaxed(&l->seg->h->gap_to));
 }
 
-bool pt_live_restart(struct pt_live *l)
+bool pt_consumer_restart(struct pt_consumer *l)
 {
     struct pt_seg_header *h = l->seg->h;
     uint64_t state = pt_load_seqcst(&h->state), now;
@@ -198,11 +198,11 @@ bool pt_live_restart(struct pt_live *l)
     l->start_ts = now;
     l->start_due = runs;
     l->resume_due = !runs;
-    pt_live_set_window(l, runs, now);
+    pt_consumer_set_window(l, runs, now);
     return l->start_due;
 }
 
-void pt_live_restart_cleared(struct pt_live *l)
+void pt_consumer_restart_cleared(struct pt_consumer *l)
 {
     uint64_t state = pt_load_seqcst(&l->seg->h->state);
 
@@ -210,7 +210,7 @@ void pt_live_restart_cleared(struct pt_live *l)
         return;
     begin_gap(l, pt_state_ts(l->seg->h, state));
     l->automatic = PT_AUTO_STOPPED;
-    pt_live_restart(l);
+    pt_consumer_restart(l);
     l->start_due = l->resume_due = false;
 }
 
@@ -218,7 +218,7 @@ void pt_live_restart_cleared(struct pt_live *l)
 
 /* The choice about this loss, or 0.  For an onlooker a choice that it has already used is about an
  * older loss. */
-static uint64_t take_choice(struct pt_live *l)
+static uint64_t take_choice(struct pt_consumer *l)
 {
     uint64_t choice;
 
@@ -231,7 +231,7 @@ static uint64_t take_choice(struct pt_live *l)
     return choice;
 }
 
-void pt_live_take_marks(struct pt_live *l, unsigned now)
+void pt_consumer_take_marks(struct pt_consumer *l, unsigned now)
 {
     uint64_t choice = take_choice(l);
 
@@ -243,7 +243,7 @@ void pt_live_take_marks(struct pt_live *l, unsigned now)
     l->marks_out = choice ? pt_state_of(choice) : now;
 }
 
-bool pt_live_shows_mark(struct pt_live *l, uint32_t id, uint64_t ts)
+bool pt_consumer_shows_mark(struct pt_consumer *l, uint32_t id, uint64_t ts)
 {
     unsigned mark = id == POSIX_TRACE_RESUME ? PT_MARK_RESUME : PT_MARK_OVERFLOW;
     unsigned out = pt_loss_marks_now(l->seg->h);

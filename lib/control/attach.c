@@ -57,7 +57,7 @@ static int open_segment(struct pt_stream *s, const char *file)
 
 void pt_detach(struct pt_stream *s)
 {
-    pt_live_deinit(&s->live);
+    pt_consumer_deinit(&s->live);
     if (s->names)
         pt_names_unmap(s->names);
     if (s->seg) {
@@ -83,7 +83,7 @@ int pt_attach(struct pt_stream **stream, const char *file)
     if (r == 0)
         r = open_names(s);
     if (r == 0)
-        r = pt_live_look_on(&s->live, s->seg);
+        r = pt_consumer_look_on(&s->live, s->seg);
     if (r < 0) {
         pt_detach(s);
         return r;

@@ -19,13 +19,13 @@ static int begin_window(struct pt_stream *s, uint64_t state, bool recorded)
     struct pt_seg_header *h = s->seg->h;
     uint64_t now;
 
-    if (!pt_steer_holds(s))
+    if (!pt_control_lock_holds(s))
         return 0;
     if (!recorded && s->seg->g.attr.stream_policy == POSIX_TRACE_LOOP)
         return -ENOMEM;
     now = pt_clock_now(s->seg->g.clock);
-    if (now <= s->lane.last)
-        now = s->lane.last + 1; /* not the time of the STOP before */
+    if (now <= s->writer.last)
+        now = s->writer.last + 1; /* not the time of the STOP before */
     if (recorded ? pt_state_change(h, &state, PT_RUNNING, now)
                  : pt_stream_stop_full(h, &state, now))
         return pt_stream_update_gates(s, true);
@@ -39,7 +39,7 @@ static uint64_t leave_halt(struct pt_stream *s, int *error)
     struct pt_seg_header *h = s->seg->h;
     uint64_t state = pt_load_seqcst(&h->state), running;
 
-    while (pt_state_of(state) == PT_HALTED && pt_steer_holds(s)) {
+    while (pt_state_of(state) == PT_HALTED && pt_control_lock_holds(s)) {
         running = pt_state_turn(state, PT_AUTOSTOPPED);
         if (pt_cas_seqcst(&h->state, &state, running)) {
             pt_stream_note_window(s, POSIX_TRACE_START, false);
@@ -75,7 +75,7 @@ static void suspend(struct pt_stream *s, uint64_t addr)
 {
     uint64_t state = pt_load_seqcst(&s->seg->h->state);
 
-    while (pt_state_runs(state) && pt_steer_holds(s) && !leave_running(s, &state, addr))
+    while (pt_state_runs(state) && pt_control_lock_holds(s) && !leave_running(s, &state, addr))
         ;
 }
 
@@ -109,11 +109,11 @@ int pt_stream_start(struct pt_stream *s, uint64_t addr)
     int r, e;
 
     do {
-        r = pt_steer_begin(s);
+        r = pt_control_lock_begin(s);
         if (r < 0)
             return r;
         e = start(s, addr);
-    } while (!pt_steer_end(s));
+    } while (!pt_control_lock_end(s));
     return e;
 }
 
@@ -122,11 +122,11 @@ int pt_stream_stop(struct pt_stream *s, uint64_t addr)
     int r;
 
     do {
-        r = pt_steer_begin(s);
+        r = pt_control_lock_begin(s);
         if (r < 0)
             return r;
         suspend(s, addr);
-    } while (!pt_steer_end(s));
+    } while (!pt_control_lock_end(s));
     return 0;
 }
 
@@ -161,11 +161,11 @@ static int forget_filter(struct pt_stream *s)
     pt_seg_filter_copy(h, &filter);
     pt_seg_expression(h, expression);
     pt_set_empty(&nothing);
-    pt_steer_set_filter(s, &nothing, "", &version);
+    pt_control_lock_set_filter(s, &nothing, "", &version);
     leave_full(s);
     r = pt_stream_update_gates(s, pt_state_of(pt_load_seqcst(&h->state)) == PT_RUNNING);
     if (r < 0) {
-        pt_steer_set_filter(s, &filter, expression, &version);
+        pt_control_lock_set_filter(s, &filter, expression, &version);
         pt_stream_update_gates(s, true);
     }
     return r;
@@ -193,7 +193,7 @@ static int clear_unread(struct pt_stream *s, uint64_t ts)
     pt_thread_hold_signals(&before);
     if (pt_stream_is_ours(s)) {
         pthread_mutex_lock(&s->reading);
-        r = pt_live_clear(&s->live, ts);
+        r = pt_consumer_clear(&s->live, ts);
         pthread_mutex_unlock(&s->reading);
     }
     pt_thread_let_signals(&before);
@@ -207,11 +207,11 @@ int pt_stream_clear(struct pt_stream *s)
     int r, e;
 
     do {
-        r = pt_steer_begin(s);
+        r = pt_control_lock_begin(s);
         if (r < 0)
             return r;
         e = forget_all(s, &ts);
-    } while (!pt_steer_end(s));
+    } while (!pt_control_lock_end(s));
     if (e < 0)
         return e;
 

@@ -10,10 +10,10 @@
 #include "base/thread.h"
 #include "consumer/balance.h"
 #include "control/control.h"
-#include "control/fill.h"
+#include "control/fill_watermark.h"
 #include "control/target.h"
 #include "flush/thread.h"
-#include "page/census.h"
+#include "page/stream_quota.h"
 #include "page/log_folder.h"
 #include "place/dir.h"
 #include "process/exit.h"
@@ -94,13 +94,13 @@ static void leave_mapped(struct pt_stream *s)
     s->live.seg = NULL;
 }
 
-/* Makes all lanes of this process invalid for the bit.  False: a thread may still use one. */
+/* Makes all writers of this process invalid for the bit.  False: a thread may still use one. */
 static bool give_bit(struct pt_stream *s)
 {
     bool left = true;
 
     if (!s->other) {
-        pt_handler_forget(s->self, s->bit);
+        pt_filter_callback_forget(s->self, s->bit);
         left = pt_self_drop_segment(s->self, s->bit);
     }
     pt_page_give_bit(s->page, s->bit);
@@ -109,7 +109,7 @@ static bool give_bit(struct pt_stream *s)
 
 static void free_stream(struct pt_stream *s)
 {
-    pt_live_deinit(&s->live);
+    pt_consumer_deinit(&s->live);
     if (s->seg) {
         pt_seg_unlink(s->seg);
         pt_seg_unmap(s->seg);
@@ -124,11 +124,11 @@ static int build(struct pt_stream *s, const struct pt_attr *attr, int log_fd)
 {
     int r = open_segment(s, attr, log_fd);
 
-    if (r == 0 && pt_census_is_full(s->uid, s->seg->file))
+    if (r == 0 && pt_stream_quota_is_full(s->uid, s->seg->file))
         r = -EAGAIN;
     if (r == 0)
-        r = pt_steer_init(s);
-    return r == 0 ? pt_live_init(&s->live, s->seg) : r;
+        r = pt_control_lock_init(s);
+    return r == 0 ? pt_consumer_init(&s->live, s->seg) : r;
 }
 
 #define PATIENCE_NS (2 * PT_STALL_NS) /* of exit() with a lock that the flush thread may hold */
@@ -304,10 +304,10 @@ static bool close_stream(struct pt_stream *s, uint64_t addr, bool *quiet)
     pt_stream_stop(s, addr);
     /* After this no other thread or process gets the control lock. */
     do {
-        pt_steer_begin(s);
+        pt_control_lock_begin(s);
         pt_store_seqcst(&s->seg->h->closed, PT_CLOSED);
         pt_stream_update_gates(s, false);
-    } while (!pt_steer_end(s));
+    } while (!pt_control_lock_end(s));
     /* Events check the gate after they are inside, ending threads check the epoch. */
     pt_page_retire_bit(s->page, s->bit);
     if (s->other)
@@ -331,7 +331,7 @@ static void remove_stream(struct pt_stream *s, bool left, bool quiet)
          * gate open, the gate bit is given up, too. */
         leave_mapped(s);
     } else {
-        pt_live_deinit(&s->live);
+        pt_consumer_deinit(&s->live);
         if (quiet && reached)
             release_memory(s);
     }
@@ -347,7 +347,7 @@ int pt_stream_destroy(struct pt_stream *s, uint64_t addr)
 
     pt_thread_hold_signals(&before);
     if (pt_stream_is_ours(s)) {
-        pt_fill_end(s);
+        pt_fill_watermark_end(s);
         left = close_stream(s, addr, &quiet);
     }
     if (s->flusher) {

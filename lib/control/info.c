@@ -20,18 +20,18 @@
  */
 static int gather(struct pt_stream *s, struct pt_balance *b)
 {
-    struct pt_live *l = &s->live;
-    int r = l->passive ? pt_live_notice_clear(l) : 0;
+    struct pt_consumer *l = &s->live;
+    int r = l->passive ? pt_consumer_notice_clear(l) : 0;
 
     if (r < 0)
         return r;
     if (!s->flusher || !pt_flusher_is_writing(s->flusher)) {
         if (s->flusher) {
-            pt_live_look_at_counts(l);
+            pt_consumer_look_at_counts(l);
         } else {
-            pt_live_take_counts(l);
+            pt_consumer_take_counts(l);
             if (!l->passive)
-                pt_live_release_ended(l);
+                pt_consumer_release_ended(l);
         }
     }
     return pt_balance_take(l, b);
@@ -164,7 +164,7 @@ static int by_thread(const void *a, const void *b)
 /* Adds the writers of a thread's signal handlers to the thread's first writer: a thread that
  * traces while it ends has a second one.  False: entry i is a handler's and is reported with
  * its thread. */
-static bool sum_levels(const struct pt_live *l, const struct pt_balance *b, uint32_t i,
+static bool sum_levels(const struct pt_consumer *l, const struct pt_balance *b, uint32_t i,
                        struct posixtrace_thread_info *info)
 {
     const struct pt_balance_entry *first = &b->entries[i], *e = first;
@@ -183,7 +183,7 @@ static bool sum_levels(const struct pt_live *l, const struct pt_balance *b, uint
     return true;
 }
 
-static int ended_threads(const struct pt_live *l, const struct pt_balance *b,
+static int ended_threads(const struct pt_consumer *l, const struct pt_balance *b,
                          struct posixtrace_thread_info *t)
 {
     uint64_t any = 0;
@@ -215,7 +215,7 @@ static int begin_threads(struct pt_stream *s)
 
 static int active_thread(struct pt_stream *s, size_t *cursor, struct posixtrace_thread_info *t)
 {
-    const struct pt_live *l = &s->live;
+    const struct pt_consumer *l = &s->live;
     int r = *cursor == 0 || !s->balance ? begin_threads(s) : 0;
 
     if (r < 0)

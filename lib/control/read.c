@@ -26,10 +26,10 @@ static int next(struct pt_stream *s, const struct pt_taker *taker)
         r = taker->gap ? pt_log_reader_next_whole(s->log, &e, taker->gap)
                        : pt_log_reader_next(s->log, &e);
     } else {
-        r = pt_live_next(&s->live, &e);
+        r = pt_consumer_next(&s->live, &e);
         if (r == PT_LIVE_EVENT) {
             e.ns = pt_syncpoint_convert(s->seg->h, e.ts);
-            hides = pt_live_hides_gap(&s->live);
+            hides = pt_consumer_hides_gap(&s->live);
             if (taker->gap)
                 *taker->gap = hides;
         }
@@ -107,7 +107,7 @@ static bool is_over(struct pt_stream *s, int *r)
         *r = -ENXIO;
     } else {
         pthread_mutex_lock(&s->reading);
-        pt_live_finish(&s->live);
+        pt_consumer_finish(&s->live);
         pthread_mutex_unlock(&s->reading);
         pt_store_seqcst(&s->over, 1u);
     }

@@ -16,7 +16,7 @@ struct pt_taker {
     void *context;
     size_t most; /* events, from 1 */
     bool *gap;   /* of a log: not those that pt_log_reader_next_whole() leaves
-                              * out; NULL: all.  Of an active stream: pt_live_hides_gap() */
+                              * out; NULL: all.  Of an active stream: pt_consumer_hides_gap() */
 };
 
 /*

@@ -175,10 +175,10 @@ static const char *keep(struct pt_stream *s, enum pt_text kind, uint32_t id, con
         s->texts = calloc(1, sizeof *s->texts);
     if (!s->texts)
         return text;
-    kept = pt_texts_get(s->texts, kind, id);
+    kept = pt_string_table_get(s->texts, kind, id);
     if (!kept && text &&
-        pt_texts_keep(s->texts, kind, id, text, strnlen(text, pt_text_max(kind) + 1u)) > 0)
-        kept = pt_texts_get(s->texts, kind, id);
+        pt_string_table_keep(s->texts, kind, id, text, strnlen(text, pt_text_max(kind) + 1u)) > 0)
+        kept = pt_string_table_get(s->texts, kind, id);
     return kept ? kept : text;
 }
 
@@ -221,7 +221,7 @@ int pt_stream_layout(struct pt_stream *s, uint32_t id, const struct posixtrace_l
     if (look) {
         is = pt_stream_name(s, id) ? pt_stream_description(s, id) : NULL;
         if (is)
-            pt_texts_copy_out(text, is, PT_DESCRIPTION_MAX);
+            pt_string_table_copy_out(text, is, PT_DESCRIPTION_MAX);
         *layout = pt_layout_cache_put(s->layouts, id, is ? text : NULL);
     }
     pthread_mutex_unlock(&s->reading);

@@ -23,33 +23,34 @@ static unsigned bit_here(const struct pt_stream *s, const struct pt_self *self)
 }
 
 static int change(struct pt_stream *s, struct pt_self *self, uint32_t id,
-                  const struct pt_handler *fresh, const struct pt_handler **old)
+                  const struct pt_filter_callback *fresh, const struct pt_filter_callback **old)
 {
     unsigned bit = bit_here(s, self);
     int r;
 
     if (bit == PT_STREAMS)
         return -ESRCH;
-    r = pt_handler_exchange(self, bit, id, fresh, old);
+    r = pt_filter_callback_exchange(self, bit, id, fresh, old);
     if (r < 0)
         return r;
     /* Pages that cannot be reached need no change: only gates of this process change. */
-    pt_steer_settle(s, false);
+    pt_control_lock_settle(s, false);
     return 0;
 }
 
-int pt_handler_set(struct pt_stream *s, uint32_t id, posixtrace_handler_t function, void *context)
+int pt_filter_callback_set(struct pt_stream *s, uint32_t id, posixtrace_handler_t function,
+                           void *context)
 {
     struct pt_self *self = pt_self_make();
-    const struct pt_handler *old = NULL;
-    struct pt_handler *fresh = NULL;
+    const struct pt_filter_callback *old = NULL;
+    struct pt_filter_callback *fresh = NULL;
     int r, e;
 
     if (!self || (function && !(fresh = malloc(sizeof *fresh))))
         return -ENOMEM;
     if (fresh)
-        *fresh = (struct pt_handler){ function, context };
-    r = pt_steer_begin(s);
+        *fresh = (struct pt_filter_callback){ function, context };
+    r = pt_control_lock_begin(s);
     if (r < 0) {
         free(fresh);
         return r;
@@ -57,7 +58,7 @@ int pt_handler_set(struct pt_stream *s, uint32_t id, posixtrace_handler_t functi
     e = change(s, self, id, fresh, &old);
     /* If another thread took the lock away while the gates were set, the next holder sets them
      * again. */
-    pt_steer_end(s);
+    pt_control_lock_end(s);
     if (e < 0) {
         free(fresh);
         return e;

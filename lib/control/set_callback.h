@@ -10,6 +10,7 @@
 
 /* function NULL: none from now on.  0; -ESRCH: the stream does not trace this process;
  * -EAGAIN: no gate bit for it is free; -ENOMEM; or as a change of the filter. */
-int pt_handler_set(struct pt_stream *s, uint32_t id, posixtrace_handler_t function, void *context);
+int pt_filter_callback_set(struct pt_stream *s, uint32_t id, posixtrace_handler_t function,
+                           void *context);
 
 #endif

@@ -27,10 +27,10 @@ static int set_successor(struct pt_stream *s, bool is_successor, bool force)
     if (r < 0)
         return r;
     pt_store_seqcst(&h->is_successor, (uint32_t)is_successor);
-    r = pt_steer_settle(s, false);
+    r = pt_control_lock_settle(s, false);
     if (r < 0 && !force) {
         pt_store_seqcst(&h->is_successor, (uint32_t)!is_successor);
-        pt_steer_settle(s, false);
+        pt_control_lock_settle(s, false);
     }
     return r;
 }
@@ -40,11 +40,11 @@ int pt_chain_set_successor(struct pt_stream *s, bool is_successor, bool force)
     int r, e;
 
     do {
-        r = pt_steer_begin(s);
+        r = pt_control_lock_begin(s);
         if (r < 0)
             return r;
         e = set_successor(s, is_successor, force);
-    } while (!pt_steer_end(s));
+    } while (!pt_control_lock_end(s));
     pt_threads_left();
     return e;
 }

@@ -53,8 +53,8 @@ static int put_into_force(struct pt_stream *s, struct change *c, uint64_t addr)
     pt_loss_marks_choose(s->seg);
     if (c->ran)
         put_filter(s, c, addr);
-    c->done = pt_steer_set_filter(s, &c->sets[1], c->expression, &c->version);
-    return c->done || !pt_steer_holds(s) ? 0 : -EBUSY;
+    c->done = pt_control_lock_set_filter(s, &c->sets[1], c->expression, &c->version);
+    return c->done || !pt_control_lock_holds(s) ? 0 : -EBUSY;
 }
 
 /* The lock is held; the filter is in force. */
@@ -77,7 +77,7 @@ static void undo(struct pt_stream *s, const struct change *c, const char *expres
 
     if (put_into_force(s, &back, addr) == 0 && back.done)
         put_what_is_due(s, &back, addr);
-    pt_steer_settle(s, false);
+    pt_control_lock_settle(s, false);
 }
 
 /* The lock is held.  Can the gates of all processes be set as the new filter needs it? */
@@ -105,7 +105,7 @@ static int change_filter(struct pt_stream *s, struct change *c, uint64_t addr)
         return e;
     if (c->done)
         put_what_is_due(s, c, addr);
-    e = pt_steer_settle(s, false);
+    e = pt_control_lock_settle(s, false);
     if (e < 0 && c->done)
         undo(s, c, expression, addr);
     return e;
@@ -116,11 +116,11 @@ static int set_filter(struct pt_stream *s, struct change *c, uint64_t addr)
     int r, e;
 
     do {
-        r = pt_steer_begin(s);
+        r = pt_control_lock_begin(s);
         if (r < 0)
             return r;
         e = change_filter(s, c, addr);
-    } while (!pt_steer_end(s) && e == 0);
+    } while (!pt_control_lock_end(s) && e == 0);
     /* After the return no event of a type that is filtered now gets a time in this process.  The
      * same is true in other processes, except for a thread that is stopped between its check of the
      * gate and its store of inside (steps 1 to 6 of event.h), or inside an event for a second. */

@@ -11,7 +11,7 @@
 #include "control/info.h"
 #include "control/read.h"
 #include "control/snapshot.h"
-#include "log/texts.h"
+#include "log/string_table.h"
 #include "log/writer/builder.h"
 #include "model/attr.h"
 
@@ -141,7 +141,7 @@ static int copy_descriptions(struct snapshot *p)
 
         if (!is)
             continue;
-        pt_texts_copy_out(text, is, PT_DESCRIPTION_MAX);
+        pt_string_table_copy_out(text, is, PT_DESCRIPTION_MAX);
         r = pt_log_builder_describe(p->builder, name, text);
     }
     pthread_mutex_unlock(&p->s->reading);

@@ -17,7 +17,7 @@
 #include "consumer/recover.h"
 #include "consumer/tombstone.h"
 #include "directory/reap.h"
-#include "page/census.h"
+#include "page/stream_quota.h"
 #include "page/dir_step.h"
 #include "page/page_left.h"
 #include "place/dir.h"

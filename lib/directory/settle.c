@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "base/atomics.h"
-#include "base/grow.h"
+#include "base/array.h"
 #include "base/sys.h"
 #include "base/thread.h"
 #include "directory/reap.h"
@@ -97,7 +97,7 @@ static void take_segments(struct pass *p, DIR *d)
         strcpy(s.file, entry->d_name);
         if (!pt_reap_one(p->dir, s.file, PT_REAP_SMALL, &look, &s.left))
             continue;
-        if (pt_grow(&p->list, &p->room, p->count, sizeof *p->list) < 0)
+        if (pt_array_grow(&p->list, &p->room, p->count, sizeof *p->list) < 0)
             return;
         p->list[p->count++] = s;
         p->bytes += s.left.bytes;

@@ -9,15 +9,15 @@
 #define PAUSE_MAX_NS 1000000000ull
 #define SHARE        20u
 
-void pt_lookout_init(struct pt_lookout *l, struct pt_switches *switches)
+void pt_cputime_init(struct pt_cputime *l, struct pt_switches *switches)
 {
-    *l = (struct pt_lookout){ .pause = PAUSE_NS };
+    *l = (struct pt_cputime){ .pause = PAUSE_NS };
     if (pt_switches_can_look(switches))
         l->switches = switches;
     l->waits = l->switches != NULL;
 }
 
-static void plan(struct pt_lookout *l, unsigned found, uint64_t begin)
+static void plan(struct pt_cputime *l, unsigned found, uint64_t begin)
 {
     uint64_t end = pt_clock_ns(CLOCK_MONOTONIC), least = (end - begin) * SHARE;
 
@@ -29,7 +29,7 @@ static void plan(struct pt_lookout *l, unsigned found, uint64_t begin)
     l->at = found ? end + (l->pause > least ? l->pause : least) : 0;
 }
 
-void pt_lookout_turn(struct pt_lookout *l, bool running)
+void pt_cputime_turn(struct pt_cputime *l, bool running)
 {
     uint64_t now;
 
@@ -45,13 +45,13 @@ void pt_lookout_turn(struct pt_lookout *l, bool running)
     }
 }
 
-void pt_lookout_waits_now(struct pt_lookout *l)
+void pt_cputime_waits_now(struct pt_cputime *l)
 {
     if (l->switches && l->at == 0 && (pt_switches_look(l->switches) & PT_LOOK_RECORDED))
-        pt_lookout_wake(l);
+        pt_cputime_wake(l);
 }
 
-void pt_lookout_wake(struct pt_lookout *l)
+void pt_cputime_wake(struct pt_cputime *l)
 {
     l->waits = false;
     l->pause = PAUSE_NS;

@@ -19,7 +19,7 @@
 
 struct pt_switches;
 
-struct pt_lookout {
+struct pt_cputime {
     struct pt_switches *switches; /* NULL: nothing to look at */
     uint64_t at;                  /* CLOCK_MONOTONIC of the next look; 0: when an event comes */
     uint64_t pause;
@@ -27,13 +27,13 @@ struct pt_lookout {
 };
 
 /* Nothing is looked at where the switches need it not. */
-void pt_lookout_init(struct pt_lookout *l, struct pt_switches *switches);
+void pt_cputime_init(struct pt_cputime *l, struct pt_switches *switches);
 
 /* Looks, if the time has come, with the stream running or not. */
-void pt_lookout_turn(struct pt_lookout *l, bool running);
+void pt_cputime_turn(struct pt_cputime *l, bool running);
 /* From now on the next event wakes us: has one come before that was so? */
-void pt_lookout_waits_now(struct pt_lookout *l);
+void pt_cputime_waits_now(struct pt_cputime *l);
 /* The event that was waited for has come. */
-void pt_lookout_wake(struct pt_lookout *l);
+void pt_cputime_wake(struct pt_cputime *l);
 
 #endif

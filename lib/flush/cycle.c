@@ -82,7 +82,7 @@ void pt_flush_names_and_syncs(struct pt_flusher *f)
 
 static void fill_status(struct pt_flusher *f, struct pt_log_status *st)
 {
-    struct pt_live *l = &f->stream->live;
+    struct pt_consumer *l = &f->stream->live;
     struct pt_seg_header *h = l->seg->h;
 
     st->watermark = l->watermark;
@@ -142,8 +142,8 @@ static void leave_reading(struct pt_flusher *f)
 /* Everything that is certain by now, from the segment to the log's writer. */
 static int take_all(struct pt_flusher *f)
 {
-    struct pt_live *l = &f->stream->live;
-    int e = pt_live_refresh(l);
+    struct pt_consumer *l = &f->stream->live;
+    int e = pt_consumer_refresh(l);
 
     pt_flush_names_and_syncs(f);
     if (e == 0)
@@ -163,9 +163,9 @@ static struct pt_name_turn name_turn(struct pt_flusher *f, bool last)
     return turn;
 }
 
-int pt_flush_round(struct pt_flusher *f, bool last)
+int pt_flush_cycle(struct pt_flusher *f, bool last)
 {
-    struct pt_live *l = &f->stream->live;
+    struct pt_consumer *l = &f->stream->live;
     struct pt_log_author_totals *totals = NULL;
     struct pt_log_status status = { 0 }, *says = &status;
     struct pt_name_turn names;
@@ -205,7 +205,7 @@ int pt_flush_round(struct pt_flusher *f, bool last)
     pt_assert(f->holds && !f->writing);
     pt_collect_commit(&f->round, &books);
     if (whole && !f->round.more && pt_merge_top(&l->merge) == NULL)
-        pt_live_restart(l);
+        pt_consumer_restart(l);
     publish(f);
     leave_reading(f);
     return e;
@@ -223,27 +223,27 @@ void pt_flush_marked_round(struct pt_flusher *f, bool explicit_one)
         pt_stream_put_mark(f->stream, POSIX_TRACE_FLUSH_START, 0);
     pt_flush_shows(f, true);
     f->deadline = 0;
-    pt_flush_round(f, false);
+    pt_flush_cycle(f, false);
     pt_flush_shows(f, false);
     pt_stream_put_mark(f->stream, POSIX_TRACE_FLUSH_STOP, 0);
 }
 
 int pt_flush_clear(struct pt_flusher *f)
 {
-    struct pt_live *l = &f->stream->live;
+    struct pt_consumer *l = &f->stream->live;
     struct pt_log_books books;
     int e;
 
     take_reading(f);
-    e = pt_live_clear(l, f->clear_ts);
+    e = pt_consumer_clear(l, f->clear_ts);
     /* The slots also have the accounts of writers that no round has read yet. */
-    pt_live_look_at_counts(l);
+    pt_consumer_look_at_counts(l);
     if (e == 0)
         e = pt_log_clear(f->writer);
     pt_log_books(f->writer, &books);
     if (books.events + books.full + books.overwritten + books.error == 0)
-        pt_books_clear(l);
-    pt_books_leave(l, &books);
+        pt_checkpoint_clear(l);
+    pt_checkpoint_leave(l, &books);
     publish(f);
     leave_reading(f);
     return e;

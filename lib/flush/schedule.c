@@ -71,7 +71,7 @@ bool pt_flush_is_due(struct pt_flusher *f)
 void pt_flush_wait(struct pt_flusher *f, uint32_t futex)
 {
     struct pt_seg_header *h = f->stream->seg->h;
-    struct pt_lookout *l = &f->lookout;
+    struct pt_cputime *l = &f->lookout;
     bool round_waits = pt_flush_by_itself(f) && !f->deadline, waits = round_waits || l->waits;
     struct timespec until;
     uint64_t at;
@@ -84,7 +84,7 @@ void pt_flush_wait(struct pt_flusher *f, uint32_t futex)
             pt_barrier_all();
         if (round_waits && has_unflushed(f))
             f->deadline = pt_clock_ns(CLOCK_MONOTONIC) + DELAY_NS;
-        pt_lookout_waits_now(l);
+        pt_cputime_waits_now(l);
     }
     at = l->at && (!f->deadline || l->at < f->deadline) ? l->at : f->deadline;
     until.tv_sec = (time_t)(at / 1000000000u);
@@ -95,7 +95,7 @@ void pt_flush_wait(struct pt_flusher *f, uint32_t futex)
     if (pt_flush_by_itself(f) && !f->deadline)
         f->deadline = pt_clock_ns(CLOCK_MONOTONIC) + DELAY_NS;
     if (l->waits)
-        pt_lookout_wake(l);
+        pt_cputime_wake(l);
 }
 
 /* Called when the stream has stopped itself and cannot be emptied, because a writer that is stopped

@@ -36,7 +36,7 @@ struct pt_flusher {
     bool holds;             /* reading, the flush thread's own note */
     bool writing;           /* has let go of it to write; under reading */
     uint64_t deadline;      /* CLOCK_MONOTONIC of the next round by time; 0: none */
-    struct pt_lookout lookout;
+    struct pt_cputime lookout;
     bool ran; /* the stream ran in the last round */
     /* for get_status */
     uint32_t flushing, log_overrun, log_full;
@@ -50,7 +50,7 @@ int pt_flush_put_packet(void *context, const struct pt_log_packet *packet);
 /* Writes the names and sync points that later packets need. */
 void pt_flush_names_and_syncs(struct pt_flusher *f);
 /* last: the round that ends the log. */
-int pt_flush_round(struct pt_flusher *f, bool last);
+int pt_flush_cycle(struct pt_flusher *f, bool last);
 /* Is a round being made?  Loaded by those who ask for the status. */
 void pt_flush_shows(struct pt_flusher *f, bool flushing);
 /* A flush as posix_trace_flush initiates it; start was put by the caller then. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/clock.h"
-#include "base/grow.h"
+#include "base/array.h"
 #include "consumer/thread_names.h"
 #include "flush/switch_thread.h"
 #include "process/thread_name.h"
@@ -60,7 +60,7 @@ struct pt_switch_thread *pt_switch_threads_get(struct pt_switch_threads *x, stru
 
     if (t)
         return t;
-    if (pt_grow(&x->of, &x->room, x->count, sizeof *x->of) < 0 ||
+    if (pt_array_grow(&x->of, &x->room, x->count, sizeof *x->of) < 0 ||
         ((x->count + 1) * 2 > x->hash_room && grow_hash(x) < 0))
         return NULL;
     t = &x->of[x->count];
@@ -124,7 +124,7 @@ bool pt_switch_threads_note(struct pt_switch_threads *x, struct pt_seg_header *h
 }
 
 /* Takes the name from the writer's tally, unless that is older than the thread's. */
-static void take_name(struct pt_switch_thread *t, const struct pt_tally *known)
+static void take_name(struct pt_switch_thread *t, const struct pt_account *known)
 {
     bool alive = known->source == PT_TALLY_SLOT;
 
@@ -140,7 +140,7 @@ static void take_name(struct pt_switch_thread *t, const struct pt_tally *known)
 /* A thread that had the tid before has writers with lower numbers, which ended before this one was
  * seen: its own are seen while they live, or for the first time, or ended later. */
 static void find_first(const struct pt_switch_threads *x, struct pt_switch_thread *t,
-                       const struct pt_tally *known)
+                       const struct pt_account *known)
 {
     uint64_t wid = known->author.wid;
 
@@ -150,7 +150,7 @@ static void find_first(const struct pt_switch_threads *x, struct pt_switch_threa
 }
 
 /* Writers that have ended get it, too: of this thread. */
-static void give_name(const struct pt_switch_thread *t, struct pt_tally *known)
+static void give_name(const struct pt_switch_thread *t, struct pt_account *known)
 {
     if (memcmp(known->author.name, t->author.name, sizeof t->author.name) == 0)
         return;
@@ -159,7 +159,7 @@ static void give_name(const struct pt_switch_thread *t, struct pt_tally *known)
 }
 
 static void identify_one(const struct pt_switch_threads *x, struct pt_switch_thread *t,
-                         struct pt_tally *known)
+                         struct pt_account *known)
 {
     find_first(x, t, known);
     if (t->first_writer == 0 || known->author.wid < t->first_writer)
@@ -174,12 +174,12 @@ static void identify_one(const struct pt_switch_threads *x, struct pt_switch_thr
     t->author.thread_id = known->author.thread_id;
 }
 
-void pt_switch_threads_identify(struct pt_switch_threads *x, struct pt_live *l)
+void pt_switch_threads_identify(struct pt_switch_threads *x, struct pt_consumer *l)
 {
     uint64_t compared = x->compared;
 
     for (uint32_t i = 0; i < l->tally_room; i++) {
-        struct pt_tally *known = &l->tally[i];
+        struct pt_account *known = &l->tally[i];
         uint32_t *cell = known->used && x->count ? cell_of(x, known->author.tid) : NULL;
         struct pt_switch_thread *t = cell && *cell ? &x->of[*cell - 1] : NULL;
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "base/grow.h"
+#include "base/array.h"
 #include "consumer/collect.h"
 #include "flush/switch_thread.h"
 #include "flush/switches.h"
@@ -201,7 +201,7 @@ static enum pt_fate fate_of(const struct pt_collect *r, uint64_t ts)
 {
     struct pt_cursor c = { .author.wid = 2, .record.ts = ts };
 
-    return pt_live_fate(r->live, &c, pt_collect_in_window(r, ts));
+    return pt_consumer_fate(r->live, &c, pt_collect_in_window(r, ts));
 }
 
 static bool is_wanted(struct pt_switches *w, const struct pt_gates *g,
@@ -212,7 +212,7 @@ static bool is_wanted(struct pt_switches *w, const struct pt_gates *g,
 
 static int place_one(struct pt_switches *w, const struct pt_switch_thread *t, size_t at)
 {
-    if (pt_grow(&w->placed, &w->placed_room, w->placed_count, sizeof *w->placed) < 0)
+    if (pt_array_grow(&w->placed, &w->placed_room, w->placed_count, sizeof *w->placed) < 0)
         return -ENOMEM;
     w->placed[w->placed_count++] = (struct placed){ (uint32_t)(t - w->threads.of), (uint32_t)at };
     return 0;
@@ -434,7 +434,7 @@ int pt_switches_write(struct pt_switches *w, struct pt_collect *r)
     return e;
 }
 
-void pt_switches_name(struct pt_switches *w, struct pt_live *l, struct pt_name_turn *turn,
+void pt_switches_name(struct pt_switches *w, struct pt_consumer *l, struct pt_name_turn *turn,
                       struct pt_log_writer *log)
 {
     if (!w)

@@ -59,7 +59,7 @@ static void work(struct pt_flusher *f)
             return;
         if (asked & ASK_CLEAR)
             reply(f, pt_flush_clear(f));
-        pt_lookout_turn(&f->lookout, pt_state_of(pt_load_seqcst(&h->state)) == PT_RUNNING);
+        pt_cputime_turn(&f->lookout, pt_state_of(pt_load_seqcst(&h->state)) == PT_RUNNING);
         if ((asked & ASK_ROUND) || ((asked & ASK_SWITCHES) && pt_flush_by_itself(f)) ||
             pt_flush_is_due(f)) {
             pt_flush_marked_round(f, (asked & ASK_ROUND) != 0);
@@ -150,7 +150,7 @@ static void open_switches(struct pt_flusher *f)
     if (!f->round.switches)
         return;
     pt_names_use_own(s->names);
-    pt_lookout_init(&f->lookout, f->round.switches);
+    pt_cputime_init(&f->lookout, f->round.switches);
     if (f->lookout.switches)
         pt_store_release(&s->seg->h->times, 1u);
 }
@@ -176,8 +176,8 @@ static void *flush_thread(void *arg)
     work(f);
     if (f->lookout.switches)
         pt_switches_look(f->round.switches);
-    pt_live_finish(&f->stream->live);
-    e = pt_flush_round(f, true);
+    pt_consumer_finish(&f->stream->live);
+    e = pt_flush_cycle(f, true);
     pt_switches_close(f->round.switches);
     if (e == 0)
         pt_store_seqcst(&f->stream->seg->h->log_complete, 1u);

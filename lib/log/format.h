@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include "log/contents.h"
-#include "log/pack.h"
+#include "log/compress.h"
 
 #define PT_LOG_MAGIC            "PXTLOG\r\n"
 #define PT_LOG_VERSION          1u
@@ -236,7 +236,7 @@ struct pt_packet_trailer {
 _Static_assert(sizeof(struct pt_packet_trailer) == 16, "format");
 
 /* Room for a copy in the other byte order; nothing where there is no other. */
-struct pt_order_buffer {
+struct pt_byteorder_buffer {
     uint8_t *at;
     size_t room;
 };
@@ -268,9 +268,9 @@ void pt_packet_put_author(struct pt_stored_author *to, const struct pt_author *a
  * or are NULL if packed. */
 void pt_packet_get_data(struct pt_log_packet *packet, const struct pt_packet_data *from);
 /* The same, and records that are packed are unpacked into u->buffer.  0, or -errno
- * of pt_unpack(), and there are no bytes of records. */
+ * of pt_decompress(), and there are no bytes of records. */
 int pt_packet_unpack_data(struct pt_log_packet *packet, const struct pt_packet_data *from,
-                          struct pt_unpacker *u);
+                          struct pt_decompressor *u);
 
 static inline bool pt_packet_is_packed(const struct pt_packet_data *p)
 {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/assert.h"
-#include "base/grow.h"
+#include "base/array.h"
 #include "log/index.h"
 
 #define FIRST_SPACING (64u << 10)
@@ -47,7 +47,7 @@ static void thin(struct pt_index *x)
 
 int pt_index_append(struct pt_index *x, const struct pt_index_entry *entry)
 {
-    int error = pt_grow(&x->entries, &x->room, x->count, sizeof *x->entries);
+    int error = pt_array_grow(&x->entries, &x->room, x->count, sizeof *x->entries);
 
     if (error)
         return error;

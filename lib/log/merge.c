@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include "base/assert.h"
 #include "base/atomics.h"
-#include "base/grow.h"
+#include "base/array.h"
 #include "log/merge.h"
 
 void pt_merge_init(struct pt_merge *m)
@@ -53,7 +53,7 @@ PT_VALIDATOR bool is_valid(const struct pt_merge *m)
 }
 int pt_merge_push(struct pt_merge *m, struct pt_merge_node *node)
 {
-    int error = pt_grow(&m->heap, &m->room, m->count, sizeof *m->heap);
+    int error = pt_array_grow(&m->heap, &m->room, m->count, sizeof *m->heap);
 
     if (error)
         return error;

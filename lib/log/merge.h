@@ -3,7 +3,7 @@
 /*
  * The k-way merge by (time, writer) of live streams, where writers come and go: a
  * binary heap of nodes that the caller embeds in its cursors.  Logs have the
- * tournament of log/reader/tournament.h.
+ * tournament of log/reader/loser_tree.h.
  * One caller at a time.  Only pt_merge_push allocates.
  */
 #ifndef PT_LOG_MERGE_H

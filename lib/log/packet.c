@@ -8,7 +8,7 @@
 #include <string.h>
 #include "base/crc.h"
 #include "log/format.h"
-#include "log/order.h"
+#include "log/byteorder.h"
 
 uint32_t pt_packet_seed(const uint8_t id[16])
 {
@@ -17,7 +17,7 @@ uint32_t pt_packet_seed(const uint8_t id[16])
 
 void pt_log_header_seal(struct pt_log_header *h)
 {
-    pt_order_header(h);
+    pt_byteorder_header(h);
     h->crc = pt_le32(pt_crc32c(0, h, offsetof(struct pt_log_header, crc)));
 }
 
@@ -26,7 +26,7 @@ bool pt_log_header_open(struct pt_log_header *h)
     if (memcmp(h->magic, PT_LOG_MAGIC, sizeof h->magic) != 0 ||
         pt_le32(h->crc) != pt_crc32c(0, h, offsetof(struct pt_log_header, crc)))
         return false;
-    pt_order_header(h);
+    pt_byteorder_header(h);
     return true;
 }
 
@@ -44,7 +44,7 @@ void pt_packet_seal(struct pt_packet_head *head, unsigned type, uint32_t bytes, 
     head->magic = PT_PACKET_MAGIC;
     head->type = (uint16_t)type;
     head->bytes = bytes;
-    pt_order_packet_out(head);
+    pt_byteorder_packet_out(head);
     pt_packet_reseal(head, seed);
 }
 
@@ -177,15 +177,15 @@ void pt_packet_get_data(struct pt_log_packet *packet, const struct pt_packet_dat
 }
 
 int pt_packet_unpack_data(struct pt_log_packet *packet, const struct pt_packet_data *from,
-                          struct pt_unpacker *u)
+                          struct pt_decompressor *u)
 {
     int error = 0;
 
     pt_packet_get_data(packet, from);
     if (pt_packet_is_packed(from)) {
-        error = pt_unpack(u, from->record_bytes, from + 1, from->packed_bytes);
+        error = pt_decompress(u, from->record_bytes, from + 1, from->packed_bytes);
         if (!error)
-            pt_order_records_in(u->buffer, from->record_bytes);
+            pt_byteorder_records_in(u->buffer, from->record_bytes);
         packet->records = error ? (const void *)(from + 1) : u->buffer;
         packet->bytes = error ? 0 : from->record_bytes;
     }

@@ -20,7 +20,7 @@
 #include "base/assert.h"
 #include "model/decimal.h"
 #include "model/expression.h"
-#include "model/letters.h"
+#include "model/ctype_c.h"
 
 struct parser {
     const char *from, *at;

@@ -12,7 +12,7 @@
 #include "base/assert.h"
 #include "model/expression.h"
 #include "model/layout.h"
-#include "model/letters.h"
+#include "model/ctype_c.h"
 
 #define UNKNOWN (-1)
 

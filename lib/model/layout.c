@@ -16,7 +16,7 @@
 #include <string.h>
 #include "model/event.h"
 #include "model/layout.h"
-#include "model/letters.h"
+#include "model/ctype_c.h"
 
 #define NAME_MAX_BYTES 63u
 #define ELEMENTS_MAX   65535u

@@ -14,14 +14,14 @@
 #define PT_MODEL_SYNC_H
 
 #include <stddef.h>
-#include "base/wide.h"
+#include "base/mul128.h"
 #include "model/event.h"
 
 static inline int64_t pt_sync_apply(const struct pt_sync *point, uint64_t ts)
 {
     if (ts >= point->ts)
-        return (int64_t)((uint64_t)point->ns + pt_wide_mul(ts - point->ts, point->mult));
-    return (int64_t)((uint64_t)point->ns - pt_wide_mul(point->ts - ts, point->mult));
+        return (int64_t)((uint64_t)point->ns + pt_mul128_mul(ts - point->ts, point->mult));
+    return (int64_t)((uint64_t)point->ns - pt_mul128_mul(point->ts - ts, point->mult));
 }
 
 /* Index of the point in force at ts; n > 0. */
@@ -56,14 +56,14 @@ static inline uint64_t pt_sync_invert(const struct pt_sync *table, size_t n, int
     /* Too far from the points a sum would leave the range of nanoseconds. */
     if (table[0].mult) {
         uint64_t room = (uint64_t)table[0].ns - (uint64_t)INT64_MIN;
-        uint64_t reach = pt_wide_div(room, table[0].mult);
+        uint64_t reach = pt_mul128_div(room, table[0].mult);
 
         if (reach < table[0].ts)
             low = table[0].ts - reach;
     }
     if (table[n - 1].mult) {
         uint64_t room = (uint64_t)INT64_MAX - (uint64_t)table[n - 1].ns;
-        uint64_t reach = pt_wide_div(room, table[n - 1].mult);
+        uint64_t reach = pt_mul128_div(room, table[n - 1].mult);
 
         if (reach < UINT64_MAX - table[n - 1].ts)
             high = table[n - 1].ts + reach;

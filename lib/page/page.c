@@ -63,7 +63,7 @@ static int map_page(struct pt_page **page, int fd)
     return 0;
 }
 
-/* A bit has its epoch before a gate is opened for it; lanes that belong to no
+/* A bit has its epoch before a gate is opened for it; writers that belong to no
  * stream have epoch 0.  Gates are looked at first: others may be opening some. */
 static bool gates_have_epochs(const struct pt_page *page)
 {

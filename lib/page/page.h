@@ -15,7 +15,7 @@
  * shadow takes the slow path.  Types that the name decides have only the stream's bit, or none.
  * Each change between closed, open and ask is one atomic instruction.
  *
- * epoch[bit] changes whenever the bit is given to another stream; a thread whose cached lane has
+ * epoch[bit] changes whenever the bit is given to another stream; a thread whose cached writer has
  * another epoch looks the stream up again.
  *
  * No private memory decides about recording, so two copies of the library in one process use the
@@ -98,7 +98,7 @@ int pt_page_take_bit_for(struct pt_page *page, uint32_t pid, uint64_t start);
 /* The same by the page's own process, with which the page ends, or for a shadow, which is given
  * back with its stream's bit. */
 int pt_page_take_bit(struct pt_page *page);
-/* No lane is good for the bit any more; it still belongs to its stream. */
+/* No writer is good for the bit any more; it still belongs to its stream. */
 void pt_page_retire_bit(struct pt_page *page, unsigned bit);
 void pt_page_give_bit(struct pt_page *page, unsigned bit);
 /* Closes the open gates of a bit that belongs to no stream; no stream gets it meanwhile. */

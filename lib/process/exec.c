@@ -64,7 +64,7 @@ static void leave_old(const struct pt_self *s, const uint64_t epoch[PT_STREAMS],
         close(dir);
 }
 
-void pt_image_enter(struct pt_self *s)
+void pt_exec_enter(struct pt_self *s)
 {
     struct pt_page *page = s->page;
     uint32_t mine = pt_sys_image(), old = pt_load_seqcst(&page->image);
@@ -158,7 +158,7 @@ static bool copy_names(struct pt_self *s, const struct pt_self *parent)
     return true;
 }
 
-bool pt_image_take_names(struct pt_self *s, const struct pt_self *parent)
+bool pt_exec_take_names(struct pt_self *s, const struct pt_self *parent)
 {
     s->names = parent->names;
     memcpy(s->names_file, parent->names_file, sizeof s->names_file);
@@ -192,7 +192,7 @@ static void insist(struct pt_self *s)
     memcpy(s->page->names_file, s->names_file, sizeof s->page->names_file);
 }
 
-void pt_image_settle_names(struct pt_self *s, const struct pt_self *parent)
+void pt_exec_settle_names(struct pt_self *s, const struct pt_self *parent)
 {
     char file[sizeof s->page->names_file];
     struct pt_names *theirs;

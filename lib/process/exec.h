@@ -32,11 +32,11 @@
 #include "process/self.h"
 
 /* Called when s has found or made its page, and before it is published.  Async-signal-safe. */
-void pt_image_enter(struct pt_self *s);
+void pt_exec_enter(struct pt_self *s);
 /* Takes the parent's names for a forked child that has no page yet, as one more user; false: they
  * have no file. */
-bool pt_image_take_names(struct pt_self *s, const struct pt_self *parent);
+bool pt_exec_take_names(struct pt_self *s, const struct pt_self *parent);
 /* Called in a forked child whose page names another map than the parent's. */
-void pt_image_settle_names(struct pt_self *s, const struct pt_self *parent);
+void pt_exec_settle_names(struct pt_self *s, const struct pt_self *parent);
 
 #endif

@@ -8,29 +8,30 @@
 #include "process/filter_callback.h"
 #include "process/thread.h"
 
-struct pt_handlers {
-    pt_u64 epoch;                           /* of the bit that they are for */
-    const struct pt_handler *of[PT_ID_MAX]; /* [0]: of all types without one of their own */
+struct pt_filter_callbacks {
+    pt_u64 epoch;                                   /* of the bit that they are for */
+    const struct pt_filter_callback *of[PT_ID_MAX]; /* [0]: of all types without one of their own */
 };
 
-static struct pt_handlers *handlers_of(const struct pt_self *self, unsigned bit, uint64_t epoch)
+static struct pt_filter_callbacks *handlers_of(const struct pt_self *self, unsigned bit,
+                                               uint64_t epoch)
 {
-    struct pt_handlers *all = pt_load_acquire(&self->handlers[bit]);
+    struct pt_filter_callbacks *all = pt_load_acquire(&self->handlers[bit]);
 
     return all && pt_load_acquire(&all->epoch) == epoch ? all : NULL;
 }
 
-static const struct pt_handler *find(const struct pt_handlers *all, uint32_t id)
+static const struct pt_filter_callback *find(const struct pt_filter_callbacks *all, uint32_t id)
 {
-    const struct pt_handler *own = pt_load_acquire(&all->of[id]);
+    const struct pt_filter_callback *own = pt_load_acquire(&all->of[id]);
 
     return own || id <= PT_ID_SYSTEM_LAST ? own : pt_load_acquire(&all->of[0]);
 }
 
-bool pt_handler_decides(const struct pt_page *page, unsigned bit, uint32_t id)
+bool pt_filter_callback_decides(const struct pt_page *page, unsigned bit, uint32_t id)
 {
     const struct pt_self *self;
-    const struct pt_handlers *all;
+    const struct pt_filter_callbacks *all;
 
     if (!pt_load_acquire(&page->stream[bit].handled))
         return false;
@@ -55,7 +56,7 @@ static _Thread_local struct {
  * Events that the function itself causes, such as calls that a library records as system events,
  * are left out: calling the function for them would never end.
  */
-static bool call(const struct pt_handler *h, const struct posixtrace_event *event)
+static bool call(const struct pt_filter_callback *h, const struct posixtrace_event *event)
 {
     const struct pt_thread *t = pt_thread_self;
     uint64_t level = t ? (pt_load_relaxed(&t->word) & PT_THREAD_LEVEL) : 0;
@@ -77,18 +78,18 @@ static bool call(const struct pt_handler *h, const struct posixtrace_event *even
     return wanted;
 }
 
-bool pt_handler_wants(const struct pt_self *self, unsigned bit, uint64_t epoch,
-                      const struct posixtrace_event *event)
+bool pt_filter_callback_wants(const struct pt_self *self, unsigned bit, uint64_t epoch,
+                              const struct posixtrace_event *event)
 {
-    const struct pt_handlers *all = handlers_of(self, bit, epoch);
-    const struct pt_handler *h = all ? find(all, event->id) : NULL;
+    const struct pt_filter_callbacks *all = handlers_of(self, bit, epoch);
+    const struct pt_filter_callback *h = all ? find(all, event->id) : NULL;
 
     return !h || call(h, event);
 }
 
-void pt_handler_forget(struct pt_self *self, unsigned bit)
+void pt_filter_callback_forget(struct pt_self *self, unsigned bit)
 {
-    struct pt_handlers *all = pt_load_acquire(&self->handlers[bit]);
+    struct pt_filter_callbacks *all = pt_load_acquire(&self->handlers[bit]);
     bool left;
 
     if (!all)
@@ -96,7 +97,7 @@ void pt_handler_forget(struct pt_self *self, unsigned bit)
     pt_store_release(&all->epoch, (uint64_t)0);
     left = pt_threads_left();
     for (uint32_t id = 0; id < PT_ID_MAX; id++) {
-        const struct pt_handler *none = NULL, *h = pt_exchange_seqcst(&all->of[id], none);
+        const struct pt_filter_callback *none = NULL, *h = pt_exchange_seqcst(&all->of[id], none);
 
         if (left)
             free((void *)(uintptr_t)h);
@@ -104,9 +105,9 @@ void pt_handler_forget(struct pt_self *self, unsigned bit)
 }
 
 /* The table of the bit, emptied if it was another stream's. */
-static struct pt_handlers *take_table(struct pt_self *self, unsigned bit, uint64_t epoch)
+static struct pt_filter_callbacks *take_table(struct pt_self *self, unsigned bit, uint64_t epoch)
 {
-    struct pt_handlers *all = pt_load_acquire(&self->handlers[bit]);
+    struct pt_filter_callbacks *all = pt_load_acquire(&self->handlers[bit]);
 
     if (!all) {
         all = pt_sys_pages(sizeof *all);
@@ -117,15 +118,16 @@ static struct pt_handlers *take_table(struct pt_self *self, unsigned bit, uint64
     }
     if (pt_load_acquire(&all->epoch) == epoch)
         return all;
-    pt_handler_forget(self, bit);
+    pt_filter_callback_forget(self, bit);
     pt_store_release(&all->epoch, epoch);
     return all;
 }
 
-int pt_handler_exchange(struct pt_self *self, unsigned bit, uint32_t id,
-                        const struct pt_handler *fresh, const struct pt_handler **old)
+int pt_filter_callback_exchange(struct pt_self *self, unsigned bit, uint32_t id,
+                                const struct pt_filter_callback *fresh,
+                                const struct pt_filter_callback **old)
 {
-    struct pt_handlers *all;
+    struct pt_filter_callbacks *all;
 
     if (pt_page_take_shadow(self->page, bit) < 0)
         return -EAGAIN;
@@ -137,11 +139,11 @@ int pt_handler_exchange(struct pt_self *self, unsigned bit, uint32_t id,
     return 0;
 }
 
-void pt_handler_inherit(struct pt_self *child, unsigned bit, const struct pt_self *parent,
-                        unsigned parents_bit)
+void pt_filter_callback_inherit(struct pt_self *child, unsigned bit, const struct pt_self *parent,
+                                unsigned parents_bit)
 {
-    struct pt_handlers *all = handlers_of(parent, parents_bit,
-                                          pt_load_seqcst(&parent->page->epoch[parents_bit]));
+    struct pt_filter_callbacks *all = handlers_of(
+        parent, parents_bit, pt_load_seqcst(&parent->page->epoch[parents_bit]));
     uint64_t own, both;
 
     if (!all || pt_page_take_shadow(child->page, bit) < 0)

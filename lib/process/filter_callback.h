@@ -15,25 +15,26 @@
 #include <posixtrace/filter.h>
 #include "process/self.h"
 
-struct pt_handler {
+struct pt_filter_callback {
     posixtrace_handler_t function;
     void *context;
 };
 
 /* Makes fresh, malloced or NULL, the function for the type; *old: the previous one.  -EAGAIN: no
  * gate bit for it is free; -ENOMEM.  The caller frees *old when no thread is in an event. */
-int pt_handler_exchange(struct pt_self *self, unsigned bit, uint32_t id,
-                        const struct pt_handler *fresh, const struct pt_handler **old);
+int pt_filter_callback_exchange(struct pt_self *self, unsigned bit, uint32_t id,
+                                const struct pt_filter_callback *fresh,
+                                const struct pt_filter_callback **old);
 
 /* Is there a function for the type?  For another process's page: is there any function? */
-bool pt_handler_decides(const struct pt_page *page, unsigned bit, uint32_t id);
+bool pt_filter_callback_decides(const struct pt_page *page, unsigned bit, uint32_t id);
 /* Called inside an event: does the function want it?  True if there is none. */
-bool pt_handler_wants(const struct pt_self *self, unsigned bit, uint64_t epoch,
-                      const struct posixtrace_event *event);
+bool pt_filter_callback_wants(const struct pt_self *self, unsigned bit, uint64_t epoch,
+                              const struct posixtrace_event *event);
 /* Called when the bit's stream ends: no function is called any more, and all are removed. */
-void pt_handler_forget(struct pt_self *self, unsigned bit);
+void pt_filter_callback_forget(struct pt_self *self, unsigned bit);
 /* Called if a forked child has another bit for the stream, after its gates were opened. */
-void pt_handler_inherit(struct pt_self *child, unsigned bit, const struct pt_self *parent,
-                        unsigned parents_bit);
+void pt_filter_callback_inherit(struct pt_self *child, unsigned bit, const struct pt_self *parent,
+                                unsigned parents_bit);
 
 #endif

@@ -21,10 +21,10 @@ static bool is_inside(const struct pt_thread *t)
     return t && (pt_load_relaxed(&t->word) & PT_THREAD_LEVEL) != 0;
 }
 
-static void keep_filter(const struct pt_lane *lane, bool on)
+static void keep_filter(const struct pt_writer *writer, bool on)
 {
-    if (lane->sieve)
-        madvise(lane->sieve, pt_sieve_bytes(), on ? MADV_DOFORK : MADV_DONTFORK);
+    if (writer->sieve)
+        madvise(writer->sieve, pt_filter_eval_bytes(), on ? MADV_DOFORK : MADV_DONTFORK);
 }
 
 /* Gives the same result before and after the fork, in parent and child: a handler that interrupts
@@ -33,12 +33,12 @@ static void keep(struct pt_thread *t, bool on)
 {
     madvise(t, sizeof *t, on ? MADV_KEEPONFORK : MADV_WIPEONFORK);
     for (unsigned level = 0; level < PT_LEVELS; level++) {
-        struct pt_lane *lanes = t->lanes[level];
+        struct pt_writer *writers = t->writers[level];
 
-        if (level > 0 && lanes)
-            madvise(lanes, PT_STREAMS * sizeof *lanes, on ? MADV_KEEPONFORK : MADV_WIPEONFORK);
-        for (unsigned bit = 0; lanes && bit < PT_STREAMS; bit++)
-            keep_filter(&lanes[bit], on);
+        if (level > 0 && writers)
+            madvise(writers, PT_STREAMS * sizeof *writers, on ? MADV_KEEPONFORK : MADV_WIPEONFORK);
+        for (unsigned bit = 0; writers && bit < PT_STREAMS; bit++)
+            keep_filter(&writers[bit], on);
     }
 }
 

@@ -6,9 +6,9 @@
  * as if nothing had happened.  The child's must not store to the memory that the parent writes: at
  * any instruction its registers may hold addresses of the parent's slot and chunk.
  *
- *   before fork   in the forking thread, if it is inside an event: its record and lanes are copied
- *                 to the child like other memory (MADV_KEEPONFORK), so that the child's half of the
- *                 event finds the same values
+ *   before fork   in the forking thread, if it is inside an event: its record and writers are
+ *                 copied to the child like other memory (MADV_KEEPONFORK), so that the child's half
+ *                 of the event finds the same values
  *   in the child  every mapped segment is replaced, at the same address, by a private copy of the
  *                 parts that this thread's events use; the shared memory is mapped a second time,
  *                 for the child's own events.  The thread gets a new record; only the half event
@@ -27,8 +27,8 @@
  * from wiped memory before each store would still leave that one instruction.  MADV_WIPEONFORK is
  * for private memory only; with MADV_DONTFORK the store ends in SIGSEGV; a restartable sequence
  * (rseq), which the signal would abort, costs two stores an event.  vfork() is not such a case: the
- * child has the parent's memory, record and lanes, and the parent waits, so the event is one event
- * whose handler took longer.
+ * child has the parent's memory, record and writers, and the parent waits, so the event is one
+ * event whose handler took longer.
  *
  * A wrapper of _Fork() in this library was considered.  In a library that is loaded by dlopen() it
  * would not be called; in a static program fork() itself would call it, and the original would be

@@ -74,7 +74,7 @@ static int value_of(const struct pt_gates *g, const struct pt_page *page, uint32
 enum pt_gate pt_gates_decide(const struct pt_gates *g, const struct pt_page *page, unsigned bit,
                              uint32_t id)
 {
-    enum pt_gate open = pt_handler_decides(page, bit, id) ? PT_GATE_ASK : PT_GATE_OPEN;
+    enum pt_gate open = pt_filter_callback_decides(page, bit, id) ? PT_GATE_ASK : PT_GATE_OPEN;
     char copy[TRACE_EVENT_NAME_MAX + 1];
     const char *name;
     int v;

@@ -132,7 +132,7 @@ static bool consider(struct heritage *w, const char *name, size_t size, uint64_t
     use = is_for_us(seg, w->parent, start);
     if (use && !w->child)
         w->found = true;
-    if (!use || !w->child || !has_names_of(w->child, seg) || pt_heir_take(w->child, seg, true) < 0)
+    if (!use || !w->child || !has_names_of(w->child, seg) || pt_join_take(w->child, seg, true) < 0)
         close_segment(seg);
     return use;
 }
@@ -202,9 +202,9 @@ static void take_known(struct pt_self *child, const struct pt_self *parent)
         if (!seg || !is_known(parent, parent->page, bit) ||
             seg->g.attr.inheritance != POSIX_TRACE_INHERITED)
             continue;
-        own = pt_heir_take(child, seg, false);
+        own = pt_join_take(child, seg, false);
         if (own >= 0 && pt_page_bit_is_of(child->page, (unsigned)own, seg->file))
-            pt_handler_inherit(child, (unsigned)own, parent, bit);
+            pt_filter_callback_inherit(child, (unsigned)own, parent, bit);
     }
 }
 

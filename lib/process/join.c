@@ -258,7 +258,7 @@ static int agree_on_bit(struct pt_self *child, const struct pt_seg *seg)
 }
 
 /* The stream's table of processes is full: the child only counts its losses, and no controller
- * changes its gates (pt_event_lane).  False: the gates cannot be set. */
+ * changes its gates (pt_event_writer).  False: the gates cannot be set. */
 static bool refuse(struct pt_self *child, const struct pt_seg *seg, unsigned bit)
 {
     uint32_t no = 0;
@@ -272,7 +272,7 @@ static bool refuse(struct pt_self *child, const struct pt_seg *seg, unsigned bit
  * bit, with its gates closed, as long as the process lives: one for each such stream.  The child
  * does not give it back, since the owner may do so at the same time, and the bit would then be
  * taken from its next stream. */
-int pt_heir_take(struct pt_self *child, struct pt_seg *seg, bool opened)
+int pt_join_take(struct pt_self *child, struct pt_seg *seg, bool opened)
 {
     uint64_t epoch;
     int bit;

@@ -26,6 +26,6 @@ void pt_process_leaves(const struct pt_seg *seg, uint32_t pid, uint64_t start);
 
 /* Joins child to its parent's stream.  opened: seg was mapped for child alone.  Returns the bit,
  * which child may have lost again; then seg belongs to child.  -1: not joined. */
-int pt_heir_take(struct pt_self *child, struct pt_seg *seg, bool opened);
+int pt_join_take(struct pt_self *child, struct pt_seg *seg, bool opened);
 
 #endif

@@ -22,39 +22,39 @@ static bool look_is_due(struct pt_seg_header *h)
     return now - last >= LOOK_NS && pt_cas_seqcst(&h->owner_look_ns, &last, now);
 }
 
-/* The gate bit under which this process writes with lane; PT_STREAMS: none. */
-static unsigned bit_of(const struct pt_self *self, const struct pt_lane *lane, uint64_t epoch)
+/* The gate bit under which this process writes with writer; PT_STREAMS: none. */
+static unsigned bit_of(const struct pt_self *self, const struct pt_writer *writer, uint64_t epoch)
 {
     unsigned bit = 0;
 
-    while (bit < PT_STREAMS && (pt_load_acquire(&self->known[bit].seg) != lane->seg ||
+    while (bit < PT_STREAMS && (pt_load_acquire(&self->known[bit].seg) != writer->seg ||
                                 pt_load_relaxed(&self->known[bit].epoch) != epoch))
         bit++;
     return bit;
 }
 
-static bool is_over(const struct pt_lane *lane)
+static bool is_over(const struct pt_writer *writer)
 {
-    struct pt_seg_header *h = lane->h;
+    struct pt_seg_header *h = writer->h;
 
     return pt_load_seqcst(&h->closed) == PT_CLOSED_LEFT ||
-           (look_is_due(h) && pt_owner_liveness(h, lane->seg->dev, lane->seg->ino) == PT_DEAD);
+           (look_is_due(h) && pt_owner_liveness(h, writer->seg->dev, writer->seg->ino) == PT_DEAD);
 }
 
-bool pt_owner_gone(const struct pt_lane *lane)
+bool pt_owner_gone(const struct pt_writer *writer)
 {
-    struct pt_seg_header *h = lane->h;
+    struct pt_seg_header *h = writer->h;
     struct pt_self *self = pt_self_peek();
-    bool control = lane->slot->author.level == PT_LEVEL_CONTROL;
-    uint64_t epoch = pt_load_relaxed(&lane->epoch);
+    bool control = writer->slot->author.level == PT_LEVEL_CONTROL;
+    uint64_t epoch = pt_load_relaxed(&writer->epoch);
     unsigned bit;
 
-    pt_happens_before(lane->slot);
+    pt_happens_before(writer->slot);
     if (!self || control ||
-        (lane->seg->g.owner_pid == self->pid && lane->seg->g.owner_start == self->start) ||
-        !is_over(lane))
+        (writer->seg->g.owner_pid == self->pid && writer->seg->g.owner_start == self->start) ||
+        !is_over(writer))
         return false;
-    bit = bit_of(self, lane, epoch);
+    bit = bit_of(self, writer, epoch);
     if (bit == PT_STREAMS)
         return false;
     pt_store_relaxed(&h->owner_look_ns, 0u);

@@ -21,10 +21,10 @@
 
 #include "process/thread.h"
 
-/* Called by the writer of lane, inside an event.  True: the stream's owner is dead, or has shut the
+/* Called by the writer, inside an event.  True: the stream's owner is dead, or has shut the
  * stream down without reaching every process (PT_CLOSED_LEFT), and this process was removed from
  * it.  Async-signal-safe. */
-bool pt_owner_gone(const struct pt_lane *lane);
+bool pt_owner_gone(const struct pt_writer *writer);
 
 /*
  * Called when the owner of the segment file is dead: removes the stream from every process that it

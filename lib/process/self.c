@@ -13,7 +13,7 @@
 #include "process/self.h"
 #include "process/thread.h"
 #include "shm/liveness.h"
-#include "shm/missed.h"
+#include "shm/loss_interval.h"
 
 const uint64_t *pt_gates = pt_page_unknown.gates;
 
@@ -173,7 +173,7 @@ static void count_missed(struct pt_self *self, unsigned bit, struct pt_seg *seg)
     if ((uint32_t)n == 0 || n >> 32 != (uint32_t)seg->epoch || pt_self_peek() != self)
         return;
     pt_add_relaxed(&seg->h->lost_no_slot[PT_LOST_NO_MEMORY], (uint64_t)(uint32_t)n);
-    pt_missed_note(seg);
+    pt_loss_interval_note(seg);
 }
 
 void pt_self_miss(struct pt_self *self, unsigned bit, uint64_t epoch, uint64_t events)

@@ -35,12 +35,12 @@ struct pt_self {
         pt_u64 missed;
     } known[PT_STREAMS];
     /* The parts of a filter beside its event set. */
-    struct pt_handlers *handlers[PT_STREAMS]; /* filter_callback.h; NULL: none yet */
-    struct pt_layouts *layouts;               /* filter_eval.c; also a forked child's */
-    pt_u64 settled[PT_STREAMS];               /* gates.c: the filter that was looked at */
-    struct pt_thread *threads;                /* thread.c: all records, the newest first */
-    uint32_t free_records, unwatched;         /* how many of them at least: take_record() */
-    uint64_t instance;                        /* pt_self_instance() of its process */
+    struct pt_filter_callbacks *handlers[PT_STREAMS]; /* filter_callback.h; NULL: none yet */
+    struct pt_layouts *layouts;                       /* filter_eval.c; also a forked child's */
+    pt_u64 settled[PT_STREAMS];                       /* gates.c: the filter that was looked at */
+    struct pt_thread *threads;                        /* thread.c: all records, the newest first */
+    uint32_t free_records, unwatched;                 /* how many of them at least: take_record() */
+    uint64_t instance;                                /* pt_self_instance() of its process */
 };
 
 /* The gates that events look at; never NULL. */

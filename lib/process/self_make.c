@@ -105,7 +105,7 @@ static int build_child(struct pt_self *s, const struct pt_self *parent)
         return r;
     if (s->page->pid_ns == 0 && !s->page_file[0] && is_child_of(parent))
         s->page->pid_ns = parent->page->pid_ns;
-    pt_image_settle_names(s, parent);
+    pt_exec_settle_names(s, parent);
     return 0;
 }
 
@@ -134,7 +134,7 @@ static struct pt_self *build(const struct pt_self *parent, bool by_control)
     if (!s)
         return NULL;
     pt_place_fix(by_control, pt_self_words() + 2);
-    if (parent && pt_image_take_names(s, parent))
+    if (parent && pt_exec_take_names(s, parent))
         hold(&held, s);
     pt_page_sweep_step(&(struct pt_page_names){ held.file, held.names });
     pt_identity_self(&id);
@@ -144,7 +144,7 @@ static struct pt_self *build(const struct pt_self *parent, bool by_control)
     r = parent ? build_child(s, parent) : build_new(s, &held);
     if (r == 0) {
         pt_page_hold_names(s->page, s->names);
-        pt_image_enter(s);
+        pt_exec_enter(s);
     }
     release(&held, (parent && held.names == parent->names) || (r == 0 && held.names == s->names));
     if (r < 0) {

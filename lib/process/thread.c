@@ -70,12 +70,12 @@ uint64_t pt_thread_never(void)
     return pt_cas_seqcst(&known, &now, drawn) ? drawn : now;
 }
 
-void pt_thread_drop_lane(struct pt_thread *t, unsigned level, unsigned bit)
+void pt_thread_drop_writer(struct pt_thread *t, unsigned level, unsigned bit)
 {
-    pt_assert_call(level < PT_LEVELS && bit < PT_STREAMS && t->lanes[level]);
+    pt_assert_call(level < PT_LEVELS && bit < PT_STREAMS && t->writers[level]);
     if (level == 0)
         pt_store_relaxed(&t->fast[bit], pt_thread_never());
-    pt_store_relaxed(&t->lanes[level][bit].epoch, 0u);
+    pt_store_relaxed(&t->writers[level][bit].epoch, 0u);
 }
 
 /* A record of a thread that does not exist any more and whose exit nothing has noticed. */
@@ -94,8 +94,8 @@ static struct pt_thread *take_dead(struct pt_self *self)
             continue;
         pt_thread_forget_several(t);
         for (unsigned level = 0; level < PT_LEVELS; level++)
-            for (unsigned bit = 0; t->lanes[level] && bit < PT_STREAMS; bit++)
-                pt_thread_drop_lane(t, level, bit);
+            for (unsigned bit = 0; t->writers[level] && bit < PT_STREAMS; bit++)
+                pt_thread_drop_writer(t, level, bit);
         return t;
     }
     return NULL;
@@ -224,7 +224,7 @@ struct pt_thread *pt_thread_get(struct pt_self *self)
     memset(t->name, 0, sizeof t->name);
     prctl(PR_GET_NAME, (unsigned long)t->name, 0, 0, 0);
     t->name[15] = '\0';
-    pt_store_release(&t->lanes[0], t->lane0);
+    pt_store_release(&t->writers[0], t->writers0);
     for (unsigned bit = 0; bit < PT_STREAMS; bit++)
         pt_store_relaxed(&t->fast[bit], pt_thread_never());
     pt_store_relaxed(&t->several, pt_thread_never());
@@ -245,9 +245,9 @@ struct pt_thread *pt_thread_get(struct pt_self *self)
 
 void pt_thread_settle(struct pt_thread *t)
 {
-    for (struct pt_lane *lane = t->several_lanes; lane; lane = lane->next)
-        if (lane->last < t->several_last)
-            lane->last = t->several_last;
+    for (struct pt_writer *writer = t->several_writers; writer; writer = writer->next)
+        if (writer->last < t->several_last)
+            writer->last = t->several_last;
 }
 
 void pt_thread_forget_several(struct pt_thread *t)
@@ -256,7 +256,7 @@ void pt_thread_forget_several(struct pt_thread *t)
     pt_store_relaxed(&t->several, pt_thread_never());
     t->ready_until = 0;
     pt_fence_compiler();
-    t->several_lanes = NULL;
+    t->several_writers = NULL;
 }
 
 bool pt_thread_enter(struct pt_thread *t)
@@ -279,21 +279,21 @@ void pt_thread_leave(struct pt_thread *t)
     pt_store_seqcst(&t->word, (uint64_t)PT_THREAD_IDLE);
 }
 
-struct pt_lane *pt_thread_lanes(struct pt_thread *t, unsigned level)
+struct pt_writer *pt_thread_writers(struct pt_thread *t, unsigned level)
 {
     pt_assert_call(level < PT_LEVELS);
-    if (!t->lanes[level]) {
-        struct pt_lane *lanes = wiped_pages(PT_STREAMS * sizeof *lanes);
+    if (!t->writers[level]) {
+        struct pt_writer *writers = wiped_pages(PT_STREAMS * sizeof *writers);
 
         /* A handler that came in between has set it already. */
-        if (lanes && t->lanes[level]) {
-            munmap(lanes, PT_STREAMS * sizeof *lanes);
-            lanes = NULL;
+        if (writers && t->writers[level]) {
+            munmap(writers, PT_STREAMS * sizeof *writers);
+            writers = NULL;
         }
-        if (lanes)
-            pt_store_release(&t->lanes[level], lanes);
+        if (writers)
+            pt_store_release(&t->writers[level], writers);
     }
-    return t->lanes[level];
+    return t->writers[level];
 }
 
 /* The records of this process; NULL also in a child that has not called yet. */
@@ -343,17 +343,17 @@ static void forget_epoch(pt_u64 *word, uint64_t epoch, uint64_t none)
 
 /* The list of the calling thread is not known from here on, either: its event may use it yet.
  * No handler of it traces at level 0 meanwhile. */
-static void forget_lanes(struct pt_thread *t, unsigned bit, uint64_t epoch)
+static void forget_writers(struct pt_thread *t, unsigned bit, uint64_t epoch)
 {
     uint64_t several;
 
     pt_assert_call(bit < PT_STREAMS);
     forget_epoch(&t->fast[bit], epoch, pt_thread_never());
     for (unsigned level = 0; level < PT_LEVELS; level++) {
-        struct pt_lane *lanes = pt_load_acquire(&t->lanes[level]);
+        struct pt_writer *writers = pt_load_acquire(&t->writers[level]);
 
-        if (lanes)
-            forget_epoch(&lanes[bit].epoch, epoch, 0);
+        if (writers)
+            forget_epoch(&writers[bit].epoch, epoch, 0);
     }
     pt_fence_seqcst();
     several = pt_load_seqcst(&t->several);
@@ -368,7 +368,7 @@ static void forget_lanes(struct pt_thread *t, unsigned bit, uint64_t epoch)
 void pt_threads_forget(unsigned bit, uint64_t epoch)
 {
     for (struct pt_thread *t = first_thread(); t; t = t->next)
-        forget_lanes(t, bit, epoch);
+        forget_writers(t, bit, epoch);
 }
 
 bool pt_threads_are_out(void)
@@ -402,17 +402,17 @@ void pt_thread_forget_parent(void)
     }
 }
 
-/* Is the lane good, so that its slot and chunk can be released?  Sets inside, as an event does:
+/* Is the writer good, so that its slot and chunk can be released?  Sets inside, as an event does:
  * another process that shuts the stream down waits for that before it frees the memory.
  * pt_slot_detach() clears inside. */
-static bool enter_lane(const struct pt_thread *t, const struct pt_lane *l, const pt_u64 *epoch)
+static bool enter_writer(const struct pt_thread *t, const struct pt_writer *l, const pt_u64 *epoch)
 {
-    if (!pt_lane_is_good(l, pt_load_seqcst(epoch)))
+    if (!pt_writer_is_good(l, pt_load_seqcst(epoch)))
         return false;
     pt_assert(l->slot == pt_seg_slot(l->seg, l->slot_index));
     pt_store_relaxed(&l->slot->inside, pt_load_relaxed(&t->count));
     pt_fence_seqcst();
-    if (pt_lane_is_good(l, pt_load_seqcst(epoch)))
+    if (pt_writer_is_good(l, pt_load_seqcst(epoch)))
         return true;
     pt_store_release(&l->slot->inside, 0u);
     return false;
@@ -422,14 +422,14 @@ static bool enter_lane(const struct pt_thread *t, const struct pt_lane *l, const
 static void detach_level(struct pt_thread *t, unsigned level, const struct pt_page *page,
                          const char *name)
 {
-    struct pt_lane *lanes = t->lanes[level];
+    struct pt_writer *writers = t->writers[level];
 
-    for (unsigned bit = 0; lanes && bit < PT_STREAMS; bit++) {
-        struct pt_lane *l = &lanes[bit];
-        bool good = enter_lane(t, l, &page->epoch[bit]);
+    for (unsigned bit = 0; writers && bit < PT_STREAMS; bit++) {
+        struct pt_writer *l = &writers[bit];
+        bool good = enter_writer(t, l, &page->epoch[bit]);
 
-        /* First: a handler's event nested too deep counts with the lane while it is good. */
-        pt_thread_drop_lane(t, level, bit);
+        /* First: a handler's event nested too deep counts with the writer while it is good. */
+        pt_thread_drop_writer(t, level, bit);
         pt_fence_compiler();
         if (good && name)
             pt_slot_name(l->seg, l->slot_index, name);
@@ -449,7 +449,7 @@ void pt_thread_exit(struct pt_thread *t)
     if (!self || pt_load_relaxed(&t->word) == 0)
         return;
     /* Inside, so that no segment is unmapped under us; a level left over from a
-     * handler that never returned ends here too.  While the lanes of a level are given
+     * handler that never returned ends here too.  While the writers of a level are given
      * back, the events of handlers belong to the next one. */
     pt_count_own(&t->count);
     for (unsigned level = 0; level < PT_LEVELS; level++) {

@@ -14,11 +14,11 @@
  *        is stored.  In the other order a handler's event of level 0 would get the same number, and
  *        the ready path of writer/event_multi.c would not notice it
  *
- * Trust.  Any process of the same user can write any value to the page and to segments.  A lane is
- * good while its epoch, which is private, equals the page's.  Without a lane, events compare the
- * page's words with pt_thread_never(), a random number that no other process knows; a constant
- * could be in the page.  An old value of the page can return, so no lane may be good for the epoch
- * of a segment that was unmapped.
+ * Trust.  Any process of the same user can write any value to the page and to segments.  A writer
+ * is good while its epoch, which is private, equals the page's.  Without a writer, events compare
+ * the page's words with pt_thread_never(), a random number that no other process knows; a constant
+ * could be in the page.  An old value of the page can return, so no writer may be good for the
+ * epoch of a segment that was unmapped.
  *
  * word protects mappings.  An event stores it, then checks its gate again.  A thread that wants to
  * unmap a segment closes the gates, issues pt_barrier_all() and waits until every thread is outside
@@ -26,11 +26,11 @@
  *
  * Unmapping a segment takes five steps, in this order:
  *   1  remove it from pt_self's known[]
- *   2  wait as above: events that could find it there are over, so no thread makes a lane
+ *   2  wait as above: events that could find it there are over, so no thread makes a writer
  *      into it any more
- *   3  invalidate the lanes into it, in every record of the process: fast[bit], the epoch at
+ *   3  invalidate the writers into it, in every record of the process: fast[bit], the epoch at
  *      each level, and several if it has the bit
- *   4  wait as above: events that found such a lane good before 3 are over
+ *   4  wait as above: events that found such a writer good before 3 are over
  *   5  unmap it
  * Up to 3 each of these words has one writer, its thread.  Step 3 stores only "none", and only
  * over that epoch (by compare-and-exchange), or over any epoch if no stream has the bit; the
@@ -39,7 +39,7 @@
  * the epoch, issues a full fence, then loads several.  So the thread finds the epoch cleared, or
  * 3 finds the new list.  The event itself may use the list, since 4 waits for it
  * (test/model/forget.pml).
- * A second load of an epoch by the thread can return 0; the rest of the lane stays valid during
+ * A second load of an epoch by the thread can return 0; the rest of the writer stays valid during
  * the event.
  */
 #ifndef PT_PROCESS_THREAD_H
@@ -59,14 +59,14 @@
 
 /* The state of a thread for writing into one stream at one level.  Events load from the first 64
  * bytes, except the first 8: see struct pt_slot. */
-struct pt_lane {
+struct pt_writer {
     pt_u64 epoch;   /* page->epoch[bit] this is good for; 0: none, see above */
     uint8_t *chunk; /* begins with the commit word, also where there is no chunk */
     uint64_t limit; /* end of the chunk; 0: none */
     uint64_t base;  /* base time in force */
     struct pt_slot *slot;
     struct pt_seg_header *h;
-    struct pt_lane *next; /* of the lanes for several streams, see struct pt_thread */
+    struct pt_writer *next; /* of the writers for several streams, see struct pt_thread */
     __attribute__((aligned(64))) uint64_t last; /* time of the last record */
     uint64_t *word;                             /* of the thread */
     uint32_t max_inline; /* most data that the inline copy is for: see PT_EVENT_INLINE */
@@ -78,28 +78,29 @@ struct pt_lane {
     bool counted; /* the last refused event is lost, and was counted */
     bool refused; /* there was no slot or no chunk for it, which was counted */
     struct pt_seg *seg;
-    struct pt_sieve *sieve; /* writer/filter_eval.c; kept for the stream that has the bit next */
+    struct pt_filter_eval
+        *sieve; /* writer/filter_eval.c; kept for the stream that has the bit next */
 } __attribute__((aligned(128)));
-_Static_assert(sizeof(struct pt_lane) == 128, "two cache lines");
+_Static_assert(sizeof(struct pt_writer) == 128, "two cache lines");
 
-/* Is it the lane of the stream with that epoch, which was loaded from the page? */
-static inline bool pt_lane_is_good(const struct pt_lane *lane, uint64_t epoch)
+/* Is it the writer of the stream with that epoch, which was loaded from the page? */
+static inline bool pt_writer_is_good(const struct pt_writer *writer, uint64_t epoch)
 {
-    return epoch != 0 && pt_load_relaxed(&lane->epoch) == epoch;
+    return epoch != 0 && pt_load_relaxed(&writer->epoch) == epoch;
 }
 
-static inline uint64_t pt_lane_committed(const struct pt_lane *lane)
+static inline uint64_t pt_writer_committed(const struct pt_writer *writer)
 {
-    return pt_load_relaxed((uint64_t *)(void *)lane->chunk);
+    return pt_load_relaxed((uint64_t *)(void *)writer->chunk);
 }
 
 /* The position of the next record, in bytes from the start of the chunk. */
-static inline uint32_t pt_lane_position(const struct pt_lane *lane)
+static inline uint32_t pt_writer_position(const struct pt_writer *writer)
 {
-    return (uint32_t)pt_lane_committed(lane);
+    return (uint32_t)pt_writer_committed(writer);
 }
 
-/* The members of a lane that an event in several streams loads, see writer/event_multi.c. */
+/* The members of a writer that an event in several streams loads, see writer/event_multi.c. */
 struct pt_ready {
     uint8_t *chunk;
     uint64_t base;
@@ -110,12 +111,12 @@ struct pt_ready {
 
 struct pt_thread {
     uint64_t pad;
-    /* The lanes of level 0 for the gate word that was last seen with more than
+    /* The writers of level 0 for the gate word that was last seen with more than
      * one bit, good while page->changes is the same.  All have plain_clock
      * several_clock; several pt_thread_never(): none are known. */
     pt_u64 several;
     uint64_t several_changes;
-    struct pt_lane *several_lanes; /* linked by next */
+    struct pt_writer *several_writers; /* linked by next */
     int32_t several_clock;
     uint32_t taken;
     /* All of ready[] are good for times from ready_base, ready_span long, and have room up
@@ -128,7 +129,7 @@ struct pt_thread {
     uint64_t several_count; /* of the last event in several streams */
     pt_u64 nested;          /* events begun at other levels */
     uint64_t outer[PT_LEVELS];
-    struct pt_lane *lanes[PT_LEVELS];
+    struct pt_writer *writers[PT_LEVELS];
     struct pt_thread *next;
     uintptr_t stack_top; /* the thread's own stack is below it */
     uint32_t unwatched;  /* the thread may end without a call of pt_thread_exit */
@@ -136,9 +137,9 @@ struct pt_thread {
     uint64_t thread_id;
     char name[16];
     struct pt_ready ready[PT_STREAMS + 1]; /* ends with one whose chunk is NULL */
-    /* lane0[bit].epoch where plain_clock is the TSC, else pt_thread_never(). */
+    /* writers0[bit].epoch where plain_clock is the TSC, else pt_thread_never(). */
     __attribute__((aligned(128))) pt_u64 fast[PT_STREAMS];
-    struct pt_lane lane0[PT_STREAMS];
+    struct pt_writer writers0[PT_STREAMS];
 };
 _Static_assert(offsetof(struct pt_thread, word) == 64, "see struct pt_slot");
 
@@ -157,20 +158,20 @@ struct pt_thread *pt_thread_get(struct pt_self *self);
 extern uint32_t pt_thread_strangers PT_HIDDEN;
 /*
  * An event in several streams notes its time once, in several_last, where that
- * in one stream notes it in lane->last.  Makes lane->last of all of them right;
- * to be called at level 0 before any is read, and before the lanes change.
+ * in one stream notes it in writer->last.  Makes writer->last of all of them right;
+ * to be called at level 0 before any is read, and before the writers change.
  */
 void pt_thread_settle(struct pt_thread *t);
-/* The same; and no lanes are known for several streams from now on. */
+/* The same; and no writers are known for several streams from now on. */
 void pt_thread_forget_several(struct pt_thread *t);
 /* A value that no word of a page has, except with a probability of 2^-64. */
 uint64_t pt_thread_never(void);
 /* A record that looks as one that fork has wiped, of no list; NULL: no memory. */
 struct pt_thread *pt_thread_make(void);
-/* The thread of a lane: also where pt_thread_self is another by now, see fork.h. */
-static inline struct pt_thread *pt_lane_thread(const struct pt_lane *lane)
+/* The thread of a writer: also where pt_thread_self is another by now, see fork.h. */
+static inline struct pt_thread *pt_writer_thread(const struct pt_writer *writer)
 {
-    return (struct pt_thread *)(void *)((char *)lane->word - offsetof(struct pt_thread, word));
+    return (struct pt_thread *)(void *)((char *)writer->word - offsetof(struct pt_thread, word));
 }
 /* Is it the record of a half event in a forked child (fork.h)?  Such an event uses private copies
  * of the mappings and may never end, so no thread waits for it. */
@@ -183,10 +184,10 @@ static inline bool pt_thread_is_cut(const struct pt_thread *t)
  * event. */
 bool pt_thread_enter(struct pt_thread *t);
 void pt_thread_leave(struct pt_thread *t);
-/* Detaches the lane from its stream. */
-void pt_thread_drop_lane(struct pt_thread *t, unsigned level, unsigned bit);
-/* The lanes of a level; NULL: no memory. */
-struct pt_lane *pt_thread_lanes(struct pt_thread *t, unsigned level);
+/* Detaches the writer from its stream. */
+void pt_thread_drop_writer(struct pt_thread *t, unsigned level, unsigned bit);
+/* The writers of a level; NULL: no memory. */
+struct pt_writer *pt_thread_writers(struct pt_thread *t, unsigned level);
 
 /* Makes the library notice the end of threads at once, if that needs no allocation in each thread;
  * else a sweep notices it.  For control calls only. */
@@ -195,7 +196,7 @@ void pt_thread_watch_exits(void);
 /* Called after the gates of a stream were closed: waits until no thread can be in an event that
  * found them open, for a second at most.  False: a thread still may. */
 bool pt_threads_left(void);
-/* Step 3 of unmapping, above: invalidates the lanes for that epoch; epoch 0: for all epochs that
+/* Step 3 of unmapping, above: invalidates the writers for that epoch; epoch 0: for all epochs that
  * the bit has had.  Called inside an event, or with signals held. */
 void pt_threads_forget(unsigned bit, uint64_t epoch);
 /* Is every other thread outside, and this one in no more than one event?  Then nothing that was

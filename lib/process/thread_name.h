@@ -18,7 +18,7 @@
  * its name itself after it has the slot (pt_thread_name_again()): one thread stores to the kernel,
  * then loads the slots; the other stores the slot, then reads from the kernel.
  *
- * A changed name is written into the author lists of the log (log/totals.h).
+ * A changed name is written into the author lists of the log (log/author_stats.h).
  *
  * Without such a report two kinds of names are missed: one that a thread took within the last
  * second before SIGKILL, _exit() or exec, and later names of a thread whose slot another one reused

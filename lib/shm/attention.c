@@ -49,13 +49,13 @@ void pt_stream_forget_stop(struct pt_seg_header *h)
         pt_or_seqcst(&h->attention, PT_WAIT_STOPPED);
 }
 
-void pt_fill_tell(struct pt_seg_header *h)
+void pt_fill_watermark_tell(struct pt_seg_header *h)
 {
     pt_add_seqcst(&h->fill_futex, 1u);
     pt_futex_wake_all(&h->fill_futex);
 }
 
-void pt_fill_arm(struct pt_seg_header *h)
+void pt_fill_watermark_arm(struct pt_seg_header *h)
 {
     uint32_t level = pt_load_seqcst(&h->fill_level), put;
 
@@ -66,5 +66,5 @@ void pt_fill_arm(struct pt_seg_header *h)
         pt_store_seqcst(&h->fill_mark, put);
         level = pt_load_seqcst(&h->fill_level);
     } while (level != put);
-    pt_fill_closed(h);
+    pt_fill_watermark_closed(h);
 }

@@ -3,7 +3,7 @@
 /*
  * Wake-ups between processes that share a segment: for a reader or flush thread that waits, for a
  * stream that has stopped itself, and for a stream that has reached its fill mark
- * (posixtrace_watch_fill, control/fill.h).  Async-signal-safe.
+ * (posixtrace_watch_fill, control/fill_watermark.h).  Async-signal-safe.
  */
 #ifndef PT_SHM_ATTENTION_H
 #define PT_SHM_ATTENTION_H
@@ -20,23 +20,23 @@ void pt_stream_forget_stop(struct pt_seg_header *h);
 /* Wakes who waits on the stream and resets the waiter bits of attention. */
 void pt_stream_wake(struct pt_seg_header *h, uint32_t waiters);
 
-void pt_fill_tell(struct pt_seg_header *h) PT_COLD;
-void pt_fill_arm(struct pt_seg_header *h) PT_COLD;
+void pt_fill_watermark_tell(struct pt_seg_header *h) PT_COLD;
+void pt_fill_watermark_arm(struct pt_seg_header *h) PT_COLD;
 
 /* A chunk was closed. */
-static inline void pt_fill_closed(struct pt_seg_header *h)
+static inline void pt_fill_watermark_closed(struct pt_seg_header *h)
 {
     uint32_t mark = pt_load_relaxed(&h->fill_mark);
 
     if (pt_unlikely(mark) && pt_load_relaxed(&h->full_chunks) >= mark)
-        pt_fill_tell(h);
+        pt_fill_watermark_tell(h);
 }
 
 /* A chunk was given back. */
-static inline void pt_fill_freed(struct pt_seg_header *h)
+static inline void pt_fill_watermark_freed(struct pt_seg_header *h)
 {
     if (pt_unlikely(pt_load_relaxed(&h->fill_level)) && pt_load_relaxed(&h->fill_mark) == 0)
-        pt_fill_arm(h);
+        pt_fill_watermark_arm(h);
 }
 
 #endif

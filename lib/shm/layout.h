@@ -147,7 +147,7 @@ struct pt_slot_books {
     uint64_t given, excluded, refused; /* given to the log; skipped (consumer/consumer.h) */
 };
 
-struct pt_books {
+struct pt_checkpoint {
     uint64_t lsn;                      /* number of the log's last packet that these counts
                                         * include */
     uint64_t given, excluded, refused; /* sums over all writers, also those that have ended */
@@ -167,7 +167,7 @@ struct pt_past {
  * 4K aliasing.  A processor first compares the low 12 bits of addresses: a load waits for an
  * earlier store with the same 12 bits, even if the other bits differ.  So words that each event
  * stores are at addresses where bit 6 is 1 (pt_slot.inside, the words of a thread).  Words that it
- * loads are where bit 6 is 0 (lines of a lane and of the header), but not in the first 8 bytes of
+ * loads are where bit 6 is 0 (lines of a writer and of the header), but not in the first 8 bytes of
  * 128, where commit words are.  Streams of one process have their chunks at different offsets in a
  * page for the same reason.  Otherwise an event in several streams took up to 50 % longer,
  * depending on the addresses.
@@ -361,7 +361,7 @@ struct pt_seg_header {
     uint32_t zero_2;
     uint64_t created;   /* CLOCK_BOOTTIME, the clock of process start times */
     uint64_t books_now; /* low bit: index of the valid copy, here and in the slots */
-    struct pt_books books[2];
+    struct pt_checkpoint books[2];
     /* Stored by the consumer: the last automatic stop that has ended, and the time of the latest
      * START for it in the log. */
     uint64_t gap_from, gap_to, start_told;

@@ -19,8 +19,8 @@
  * A controller that finds no loss after its choice undoes the choice, because the consumer was
  * faster.  If it is killed between the two, the choice decides about the next loss: one OVERFLOW
  * and one RESUME may be shown or left out by an older filter.  posix_trace_clear() needs no choice:
- * its consumer takes losses and choice as for a mark (pt_live_clear).  An onlooker clears nothing,
- * and uses each choice once.
+ * its consumer takes losses and choice as for a mark (pt_consumer_clear).  An onlooker clears
+ * nothing, and uses each choice once.
  *
  * For a stop or loss during a change of the filter, either of the two filters counts.
  */

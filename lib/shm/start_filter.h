@@ -22,7 +22,8 @@
  * later, and START shows the change.  If it finds the stream running, the word says whether START
  * shows it.
  *
- * The chosen place is not reused for a new filter until the next restart (pt_steer_set_filter).
+ * The chosen place is not reused for a new filter until the next restart
+ * (pt_control_lock_set_filter).
  *
  * If a process is killed between two steps and no place is chosen, the filter in force is that of
  * START, because no FILTER was recorded since.  Recovery uses it.

@@ -14,7 +14,7 @@
 
 static uint64_t ticks_of(int64_t ns, uint64_t mult)
 {
-    return pt_wide_div((uint64_t)ns, mult);
+    return pt_mul128_div((uint64_t)ns, mult);
 }
 
 /* ---- decisions ---- */

@@ -3,7 +3,7 @@
 /* See perf_clock.h. */
 #include <string.h>
 #include "base/clock.h"
-#include "base/wide.h"
+#include "base/mul128.h"
 #include "source/perf_clock.h"
 
 enum { TRIES = 20, WORSE = 4 };
@@ -84,7 +84,7 @@ void pt_perf_clock_sync(struct pt_perf_clock *c)
         c->first_ns = c->ns = ns;
         c->first_ticks = c->ticks = ticks;
         c->best = took;
-        c->ratio = pt_wide_div(1ull << 32, pt_clock_slope(PT_CLOCK_TSC));
+        c->ratio = pt_mul128_div(1ull << 32, pt_clock_slope(PT_CLOCK_TSC));
         return;
     }
     /* Interrupted in each try: the line so far is better. */
@@ -93,7 +93,7 @@ void pt_perf_clock_sync(struct pt_perf_clock *c)
     c->best = took < c->best ? took : c->best;
     c->ns = ns;
     c->ticks = ticks;
-    c->ratio = pt_wide_div(ticks - c->first_ticks, ns - c->first_ns);
+    c->ratio = pt_mul128_div(ticks - c->first_ticks, ns - c->first_ns);
 }
 
 /* As perf_event_open(2) has it: ns = zero + (ticks * mult >> shift). */
@@ -109,8 +109,8 @@ uint64_t pt_perf_clock_ticks(const struct pt_perf_clock *c, uint64_t ns)
     switch (c->way) {
     case PT_PERF_PAGE: return ticks_of_page(c, ns);
     case PT_PERF_RAW:
-        return ns < c->ns ? c->ticks - pt_wide_mul(c->ns - ns, c->ratio)
-                          : c->ticks + pt_wide_mul(ns - c->ns, c->ratio);
+        return ns < c->ns ? c->ticks - pt_mul128_mul(c->ns - ns, c->ratio)
+                          : c->ticks + pt_mul128_mul(ns - c->ns, c->ratio);
     default: return ns;
     }
 }

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "base/grow.h"
+#include "base/array.h"
 #include "base/sys.h"
 #include "source/perf_watch.h"
 
@@ -55,12 +55,12 @@ uint32_t pt_perf_watches_origin(const struct pt_perf_watches *w, uint64_t id)
 static int watch_thread(struct pt_perf_watches *w, const struct plan *p, int32_t tid)
 {
     size_t before = w->count;
-    int e = pt_grow(&w->tids, &w->tid_room, w->tid_count, sizeof *w->tids);
+    int e = pt_array_grow(&w->tids, &w->tid_room, w->tid_count, sizeof *w->tids);
 
     for (size_t i = 0; e >= 0 && i < p->rings->count; i++) {
         struct pt_perf_watch *new;
 
-        e = pt_grow(&w->of, &w->room, w->count, sizeof *w->of);
+        e = pt_array_grow(&w->of, &w->room, w->count, sizeof *w->of);
         if (e < 0)
             break;
         new = &w->of[w->count];

@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include "base/clock.h"
 #include "base/sys.h"
-#include "base/wide.h"
+#include "base/mul128.h"
 #include "source/run_time.h"
 
 #define SECOND_NS 1000000000u
@@ -119,7 +119,7 @@ int pt_run_time_get(int clock, int32_t pid, int32_t tid, struct pt_run_time *t)
 /* In between it ran for all of the time, or not at all. */
 void pt_run_time_date_back(int clock, struct pt_run_time *t, uint64_t ts)
 {
-    uint64_t by = t->ts > ts ? t->ts - ts : 0, by_ns = pt_wide_mul(by, pt_clock_slope(clock));
+    uint64_t by = t->ts > ts ? t->ts - ts : 0, by_ns = pt_mul128_mul(by, pt_clock_slope(clock));
     uint64_t less = by_ns < t->run_ns ? by_ns : t->run_ns;
 
     t->run_ns -= less;

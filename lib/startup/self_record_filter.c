@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "model/expression.h"
-#include "model/letters.h"
+#include "model/ctype_c.h"
 #include "startup/self_record_filter.h"
 
 /* The length up to a comma, or the end.  An expression has commas only in strings. */

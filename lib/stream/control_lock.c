@@ -35,7 +35,7 @@
  * record.  If the lock was taken over before the check, it writes nothing; if later, the
  * record is older than all records of the new holder.  Readers take windows in the order
  * of time, and ignore a START or STOP that comes late and is older than the last one that
- * they know (pt_live.window_ts).
+ * they know (pt_consumer.window_ts).
  *
  * State and filter.  A compare-and-exchange from the value that was read under the lock
  * changes each of them.  A thread that takes the lock over first writes the same state with
@@ -44,8 +44,8 @@
  * index puts it into force.  The filter of the last automatic restart keeps its place
  * (shm/start_filter.h).
  * Gates are single bits, each set or cleared after a check of the lock word.  A former
- * holder sets at most one of them wrong, and corrects it: pt_steer_end() returns false, and
- * the next pt_steer_begin() sets all gates as the state requires.
+ * holder sets at most one of them wrong, and corrects it: pt_control_lock_end() returns false, and
+ * the next pt_control_lock_begin() sets all gates as the state requires.
  *
  * The missing record.  A holder that is killed between the change of the state and the
  * record leaves, for example, a stream that is suspended and whose window is open.  The
@@ -57,7 +57,7 @@
  * itself finds no room, no reader would learn of the window.  So a stream that is full at
  * its start stops itself at once: SUSPENDED -> AUTOSTOPPED with the time of the start.
  * Events count as lost from there on, and the consumer makes the START when it has made
- * room (pt_live.opened_ts).  A LOOP stream makes room by writing, so there a lack of room
+ * room (pt_consumer.opened_ts).  A LOOP stream makes room by writing, so there a lack of room
  * means that memory is exhausted: the stream stays suspended, and start returns an error.
  *
  * Waiting.  On a futex, in steps, because a holder that dies wakes no waiter.  A holder that
@@ -147,18 +147,18 @@ PT_VALIDATOR bool took_it(const struct pt_stream *s)
     return pt_control_tid(s->control_word) == my_tid();
 }
 
-/* Is the lane the slot's that our word names, or no slot's? */
-PT_VALIDATOR bool lane_is_valid(const struct pt_stream *s)
+/* Is the writer the slot's that our word names, or no slot's? */
+PT_VALIDATOR bool writer_is_valid(const struct pt_stream *s)
 {
-    return !s->lane.slot || (s->lane.seg == s->seg && s->lane.slot_index < PT_SLOT_MAX &&
-                             s->lane.slot == pt_seg_slot(s->seg, s->lane.slot_index));
+    return !s->writer.slot || (s->writer.seg == s->seg && s->writer.slot_index < PT_SLOT_MAX &&
+                               s->writer.slot == pt_seg_slot(s->seg, s->writer.slot_index));
 }
-bool pt_steer_holds(const struct pt_stream *s)
+bool pt_control_lock_holds(const struct pt_stream *s)
 {
     return pt_load_seqcst(&s->seg->h->control) == s->control_word;
 }
 
-void pt_steer_renew(struct pt_stream *s)
+void pt_control_lock_renew(struct pt_stream *s)
 {
     uint64_t word = s->control_word, next;
 
@@ -189,7 +189,7 @@ static bool take_up(struct pt_stream *s, uint32_t index)
     uint32_t at;
 
     pt_assert_call(took_it(s));
-    s->lane.slot = NULL;
+    s->writer.slot = NULL;
     if (index >= pt_slot_count(seg))
         return false;
     slot = pt_seg_slot(seg, index);
@@ -198,7 +198,7 @@ static bool take_up(struct pt_stream *s, uint32_t index)
         !become_user(slot))
         return false;
     at = pt_load_acquire(&slot->chunk);
-    if (!pt_lane_take_up(&s->lane, seg, index, at)) {
+    if (!pt_writer_take_up(&s->writer, seg, index, at)) {
         pt_store_seqcst(&slot->user, 0u);
         return false;
     }
@@ -216,34 +216,34 @@ static void make_slot(struct pt_stream *s)
     uint64_t word = s->control_word, with_slot;
 
     pt_assert_call(took_it(s));
-    s->lane.slot = NULL;
-    if (pt_lane_attach(&s->lane, s->seg, 1, &author) < 0) {
-        s->lane.slot = NULL;
+    s->writer.slot = NULL;
+    if (pt_writer_attach(&s->writer, s->seg, 1, &author) < 0) {
+        s->writer.slot = NULL;
         return;
     }
-    with_slot = pt_control_make(pt_control_tid(word), s->lane.slot_index + 1,
+    with_slot = pt_control_make(pt_control_tid(word), s->writer.slot_index + 1,
                                 pt_control_turn(word));
-    if (!become_user(s->lane.slot) || !pt_cas_seqcst(&h->control, &word, with_slot)) {
+    if (!become_user(s->writer.slot) || !pt_cas_seqcst(&h->control, &word, with_slot)) {
         uint32_t me = my_tid();
 
-        pt_cas_seqcst(&s->lane.slot->user, &me, 0u);
-        pt_slot_end_control(s->seg, s->lane.slot_index);
-        s->lane.slot = NULL;
+        pt_cas_seqcst(&s->writer.slot->user, &me, 0u);
+        pt_slot_end_control(s->seg, s->writer.slot_index);
+        s->writer.slot = NULL;
         return;
     }
-    pt_assert(pt_control_slot_1(with_slot) == s->lane.slot_index + 1);
+    pt_assert(pt_control_slot_1(with_slot) == s->writer.slot_index + 1);
     s->control_word = with_slot;
 }
 
-int pt_steer_init(struct pt_stream *s)
+int pt_control_lock_init(struct pt_stream *s)
 {
     s->control_word = pt_control_make(my_tid(), 0, 0);
     pt_store_seqcst(&s->seg->h->control, s->control_word);
     make_slot(s);
-    if (!s->lane.slot)
+    if (!s->writer.slot)
         return -ENOMEM;
-    pt_store_seqcst(&s->lane.slot->user, 0u);
-    s->control_word = pt_control_make(0, s->lane.slot_index + 1, 1);
+    pt_store_seqcst(&s->writer.slot->user, 0u);
+    s->control_word = pt_control_make(0, s->writer.slot_index + 1, 1);
     pt_store_seqcst(&s->seg->h->control, s->control_word);
     return 0;
 }
@@ -280,7 +280,7 @@ static void put_missing_record(struct pt_stream *s, bool running)
     }
 }
 
-int pt_steer_settle(struct pt_stream *s, bool after_another)
+int pt_control_lock_settle(struct pt_stream *s, bool after_another)
 {
     struct pt_seg_header *h = s->seg->h;
 
@@ -293,7 +293,7 @@ int pt_steer_settle(struct pt_stream *s, bool after_another)
 
 /* ---- begin and end ---- */
 
-int pt_steer_begin(struct pt_stream *s)
+int pt_control_lock_begin(struct pt_stream *s)
 {
     uint64_t before, left;
     sigset_t mask;
@@ -313,24 +313,24 @@ int pt_steer_begin(struct pt_stream *s)
     before = take(s);
     clean = pt_control_tid(before) == 0;
     if (s->kind == PT_STREAM_ATTACHED && pt_load_seqcst(&s->seg->h->closed)) {
-        s->lane.slot = NULL;
-        pt_steer_end(s);
+        s->writer.slot = NULL;
+        pt_control_lock_end(s);
         return -ENXIO;
     }
     if (!clean || pt_control_slot_1(before) == 0)
         make_slot(s);
-    else if (before != left || !s->lane.slot || !become_user(s->lane.slot))
+    else if (before != left || !s->writer.slot || !become_user(s->writer.slot))
         if (!take_up(s, pt_control_slot_1(before) - 1))
             make_slot(s);
     if (!clean && pt_control_slot_1(before))
         pt_slot_end_control(s->seg, pt_control_slot_1(before) - 1);
-    pt_assert(took_it(s) && lane_is_valid(s));
+    pt_assert(took_it(s) && writer_is_valid(s));
     /* Pages that cannot be reached now are tried again the next time. */
-    s->control_passed = (!clean || s->control_passed) && pt_steer_settle(s, !clean) < 0;
+    s->control_passed = (!clean || s->control_passed) && pt_control_lock_settle(s, !clean) < 0;
     return 0;
 }
 
-bool pt_steer_end(struct pt_stream *s)
+bool pt_control_lock_end(struct pt_stream *s)
 {
     struct pt_seg_header *h = s->seg->h;
     uint64_t word = s->control_word;
@@ -339,16 +339,16 @@ bool pt_steer_end(struct pt_stream *s)
     bool held;
 
     pt_assert_call(took_it(s));
-    pt_assert(lane_is_valid(s) && s->passes < MOST_PASSES);
-    if (s->lane.slot)
-        pt_store_seqcst(&s->lane.slot->user, 0u);
+    pt_assert(writer_is_valid(s) && s->passes < MOST_PASSES);
+    if (s->writer.slot)
+        pt_store_seqcst(&s->writer.slot->user, 0u);
     held = pt_cas_seqcst(&h->control, &word, left);
     s->control_word = left;
     s->control_passed |= !held;
     s->passes = held ? 0 : s->passes + 1;
-    if (!held && s->lane.slot) {
-        pt_slot_end_control(s->seg, s->lane.slot_index);
-        s->lane.slot = NULL;
+    if (!held && s->writer.slot) {
+        pt_slot_end_control(s->seg, s->writer.slot_index);
+        s->writer.slot = NULL;
     }
     if (held && pt_load_seqcst(&h->control_waits)) {
         pt_store_seqcst(&h->control_waits, 0u);
@@ -382,8 +382,8 @@ static unsigned claim_place(struct pt_seg_header *h, uint64_t now)
     return PT_FILTERS;
 }
 
-bool pt_steer_set_filter(struct pt_stream *s, const struct pt_set *set, const char *expression,
-                         uint64_t *version)
+bool pt_control_lock_set_filter(struct pt_stream *s, const struct pt_set *set,
+                                const char *expression, uint64_t *version)
 {
     struct pt_seg_header *h = s->seg->h;
     uint64_t now = pt_load_seqcst(&h->filter_now);
@@ -402,7 +402,7 @@ bool pt_steer_set_filter(struct pt_stream *s, const struct pt_set *set, const ch
     pt_set_copy(&h->filters[place], set);
     pt_copy_watched(h->expressions[place], text, sizeof text);
     *version = (now / PT_FILTERS + 1) * PT_FILTERS + place;
-    done = pt_steer_holds(s) && pt_cas_seqcst(&h->filter_now, &now, *version);
+    done = pt_control_lock_holds(s) && pt_cas_seqcst(&h->filter_now, &now, *version);
     pt_store_seqcst(&h->filter_user[place], 0u);
     return done;
 }

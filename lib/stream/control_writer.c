@@ -41,7 +41,7 @@ void pt_stream_note_window(struct pt_stream *s, uint32_t id, bool written)
     bool begins = id == POSIX_TRACE_START &&
                   (written || s->seg->g.attr.stream_policy != POSIX_TRACE_LOOP);
 
-    if ((begins || id == POSIX_TRACE_STOP) && pt_steer_holds(s))
+    if ((begins || id == POSIX_TRACE_STOP) && pt_control_lock_holds(s))
         pt_store_relaxed(&h->window, (uint32_t)begins);
 }
 
@@ -49,8 +49,8 @@ void pt_stream_note_window(struct pt_stream *s, uint32_t id, bool written)
 bool pt_stream_put_control(struct pt_stream *s, uint32_t id, const void *data, uint32_t len,
                            uint64_t addr)
 {
-    struct pt_lane *lane = &s->lane;
-    struct pt_slot *slot = lane->slot;
+    struct pt_writer *writer = &s->writer;
+    struct pt_slot *slot = writer->slot;
     struct pt_seg_header *h = s->seg->h;
     struct pt_author a;
     bool written = false;
@@ -58,20 +58,20 @@ bool pt_stream_put_control(struct pt_stream *s, uint32_t id, const void *data, u
 
     if (slot) {
         /* Control records may be longer than the data of user events. */
-        lane->max_data = 2 * sizeof(struct pt_set);
+        writer->max_data = 2 * sizeof(struct pt_set);
         pt_store_seqcst(&slot->inside, pt_clock_now(PT_CLOCK_MONOTONIC) | 1u);
         pt_fence_seqcst();
         fill_author(&a);
         if (a.tid != slot->author.tid || a.thread_id != slot->author.thread_id)
-            pt_lane_set_author(lane, &a, pt_record_max_size(len));
-        if (!pt_lane_has_room(lane, room_needed(id & PT_RECORD_ID_MASK, len)))
-            pt_lane_close_chunk(lane);
-        pt_lane_reserve(lane);
+            pt_writer_set_author(writer, &a, pt_record_max_size(len));
+        if (!pt_writer_has_room(writer, room_needed(id & PT_RECORD_ID_MASK, len)))
+            pt_writer_close_chunk(writer);
+        pt_writer_reserve(writer);
         ts = pt_clock_now(s->seg->g.clock);
         if (pt_set_has(pt_seg_filter(h), id & PT_RECORD_ID_MASK))
             id |= PT_RECORD_TRUNCATED;
-        if (pt_steer_holds(s))
-            written = pt_lane_write(lane, id, data, len, addr, ts);
+        if (pt_control_lock_holds(s))
+            written = pt_writer_write(writer, id, data, len, addr, ts);
     }
     pt_stream_note_window(s, id & PT_RECORD_ID_MASK, written);
     if (slot) {
@@ -92,7 +92,7 @@ static void set_gates(struct pt_stream *s, struct pt_page *page, unsigned bit, v
     for (uint32_t id = 0; id < PT_ID_MAX; id++) {
         enum pt_gate gate = gates ? pt_gates_decide(gates, page, bit, id) : PT_GATE_CLOSED;
 
-        if (!pt_steer_holds(s))
+        if (!pt_control_lock_holds(s))
             return;
         pt_page_set_gate(page, bit, id, gate);
     }
@@ -144,9 +144,9 @@ int pt_stream_make_room(struct pt_stream *s)
 
 void pt_stream_put_mark(struct pt_stream *s, uint32_t id, uint64_t addr)
 {
-    if (pt_steer_begin(s) < 0)
+    if (pt_control_lock_begin(s) < 0)
         return;
     if (pt_state_of(pt_load_seqcst(&s->seg->h->state)) == PT_RUNNING)
         pt_stream_put_control(s, id, NULL, 0, addr);
-    pt_steer_end(s);
+    pt_control_lock_end(s);
 }

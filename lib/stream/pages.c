@@ -48,7 +48,7 @@ static int check_directory(const struct pt_stream *s)
     return r;
 }
 
-/* The table has processes of our pid namespace only (pt_heir_take), so kill() also works without
+/* The table has processes of our pid namespace only (pt_join_take), so kill() also works without
  * /proc. */
 static bool is_gone(uint32_t pid, uint64_t start)
 {
@@ -153,7 +153,7 @@ static void show_progress(struct walk *w)
     if (now - w->renewed_ns < RENEW_NS)
         return;
     w->renewed_ns = now;
-    pt_steer_renew(w->s);
+    pt_control_lock_renew(w->s);
 }
 
 /* Up to the end, or the first entry for which there is no descriptor. */

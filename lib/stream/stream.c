@@ -30,7 +30,7 @@ struct pt_stream *pt_stream_new(enum pt_stream_kind kind)
 void pt_stream_free(struct pt_stream *s)
 {
     if (s->texts)
-        pt_texts_deinit(s->texts);
+        pt_string_table_deinit(s->texts);
     free(s->texts);
     pthread_mutex_destroy(&s->control);
     pthread_mutex_destroy(&s->turn);

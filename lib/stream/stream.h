@@ -4,7 +4,7 @@
  * A stream as its creator (or, for a log, its opener) holds it.
  *
  * Locks, outermost first:
- *   control   state, filter, control lane, type list; never held while waiting
+ *   control   state, filter, control writer, type list; never held while waiting
  *             for events
  *   turn      held to wait for reading by those who take that often or for long: the
  *             flush thread and the callers that ask for the books, so that none of them
@@ -24,7 +24,7 @@
 #include "base/descriptor.h"
 #include "consumer/consumer.h"
 #include "log/reader/reader.h"
-#include "log/texts.h"
+#include "log/string_table.h"
 #include "shm/onlook.h"
 #include "writer/writer.h"
 
@@ -59,7 +59,7 @@ struct pt_stream {
     /* active: the target, see control/target.h */
     struct pt_page *page;
     struct pt_names *names;
-    struct pt_texts *texts; /* copies of names that were requested; reading lock */
+    struct pt_string_table *texts; /* copies of names that were requested; reading lock */
     char names_file[64];
     uint32_t pid;
     uint64_t start;
@@ -68,16 +68,16 @@ struct pt_stream {
     unsigned bit; /* in that process's page */
 
     struct pt_seg *seg;
-    struct pt_lane lane; /* the control writer's; slot NULL: none */
-    pt_u64 control_word; /* the segment's lock as we have it, or left it: control_lock.c */
-    bool control_passed; /* passed by since, or gates are still to be set */
-    unsigned passes;     /* how often in a row */
-    sigset_t mask;       /* of the thread that steers, before it began */
-    struct pt_live live;
-    struct pt_balance *balance; /* which the list of threads is read from, or NULL */
-    struct pt_flusher *flusher; /* NULL without log */
-    struct pt_fill *fill;       /* NULL: no notification of its fill level */
-    trace_id_t next;            /* api/stream_chain.c: the stream after it; 0: none */
+    struct pt_writer writer; /* the control writer's; slot NULL: none */
+    pt_u64 control_word;     /* the segment's lock as we have it, or left it: control_lock.c */
+    bool control_passed;     /* passed by since, or gates are still to be set */
+    unsigned passes;         /* how often in a row */
+    sigset_t mask;           /* of the thread that steers, before it began */
+    struct pt_consumer live;
+    struct pt_balance *balance;     /* which the list of threads is read from, or NULL */
+    struct pt_flusher *flusher;     /* NULL without log */
+    struct pt_fill_watermark *fill; /* NULL: no notification of its fill level */
+    trace_id_t next;                /* api/stream_chain.c: the stream after it; 0: none */
 
     /* attached */
     struct pt_onlook onlook;
@@ -105,7 +105,7 @@ void pt_stream_free(struct pt_stream *s);
 /* Takes reading, in turn. */
 void pt_stream_lock_reading(struct pt_stream *s);
 
-/* Control events; between pt_steer_begin and pt_steer_end. */
+/* Control events; between pt_control_lock_begin and pt_control_lock_end. */
 bool pt_stream_put_control(struct pt_stream *s, uint32_t id, const void *data, uint32_t len,
                            uint64_t addr);
 /* One of FLUSH_START, FLUSH_STOP, if the stream runs. */

@@ -26,11 +26,11 @@ static inline bool pt_chain_has_next(const struct pt_seg_header *h)
     return pt_load_relaxed(&h->next_file[0]) != 0;
 }
 
-/* Inside an event at this level, and out of lane's slot: lane has left an event to the next.
+/* Inside an event at this level, and out of writer's slot: writer has left an event to the next.
  * self is the process's; in a half event of a forked child (process/fork.h), where it may also be
  * the child's or NULL, nothing is done. */
 void pt_chain_follow(struct pt_self *self, struct pt_thread *t, unsigned level,
-                     struct pt_lane *lane, uint32_t id, const void *data, size_t len,
+                     struct pt_writer *writer, uint32_t id, const void *data, size_t len,
                      uint64_t addr);
 
 #endif

@@ -6,7 +6,7 @@
 #include "process/thread_name.h"
 #include "process/unmade.h"
 #include "shm/attention.h"
-#include "shm/missed.h"
+#include "shm/loss_interval.h"
 #include "shm/slot.h"
 #include "writer/chain.h"
 #include "writer/event.h"
@@ -16,18 +16,18 @@
 
 static void recover_level(const struct pt_thread *t, unsigned level, const struct pt_page *page)
 {
-    struct pt_lane *lanes = t->lanes[level];
+    struct pt_writer *writers = t->writers[level];
 
-    for (unsigned bit = 0; lanes && bit < PT_STREAMS; bit++)
-        if (pt_lane_is_good(&lanes[bit], pt_load_seqcst(&page->epoch[bit])) &&
-            pt_load_relaxed(&lanes[bit].slot->inside) != 0)
-            pt_lane_recover(&lanes[bit]);
+    for (unsigned bit = 0; writers && bit < PT_STREAMS; bit++)
+        if (pt_writer_is_good(&writers[bit], pt_load_seqcst(&page->epoch[bit])) &&
+            pt_load_relaxed(&writers[bit].slot->inside) != 0)
+            pt_writer_recover(&writers[bit]);
 }
 
 /*
  * Enters level.  First it recovers events that siglongjmp left half-way at the levels from level to
- * was: their lanes continue after the last commit.  Until then the word has the level was, so that
- * a handler's event uses none of these lanes.
+ * was: their writers continue after the last commit.  Until then the word has the level was, so
+ * that a handler's event uses none of these writers.
  */
 static uint64_t enter_level(struct pt_thread *t, const struct pt_page *page, uintptr_t frame,
                             unsigned level, unsigned was)
@@ -55,7 +55,7 @@ static void count_no_slot(struct pt_seg *seg, unsigned cause)
     if (!seg)
         return;
     pt_add_relaxed(&seg->h->lost_no_slot[cause], 1u);
-    pt_missed_note(seg);
+    pt_loss_interval_note(seg);
 }
 
 /* The segment.  NULL also in a half event of a forked child: where the fork came while the segment
@@ -69,7 +69,7 @@ static struct pt_seg *map_here(struct pt_self *self, unsigned bit, uint64_t epoc
 
 /*
  * Nested too deep: lost in each stream whose gate is open.  One with an expression or a
- * function is not asked, for want of a lane to ask with: the event counts as lost there.
+ * function is not asked, for want of a writer to ask with: the event counts as lost there.
  * Where the thread does not write at level 0, the stream counts.
  */
 static void count_nested(struct pt_self *self, struct pt_thread *t, uint64_t open, size_t len)
@@ -79,10 +79,10 @@ static void count_nested(struct pt_self *self, struct pt_thread *t, uint64_t ope
     pt_for_each_bit(bit, open & ~pt_load_seqcst(&self->page->shadows))
     {
         uint64_t epoch = pt_load_seqcst(&self->page->epoch[bit]);
-        struct pt_lane *lane = &t->lane0[bit];
+        struct pt_writer *writer = &t->writers0[bit];
 
-        if (pt_lane_is_good(lane, epoch))
-            pt_lane_lost(lane, PT_LOST_NESTED, len);
+        if (pt_writer_is_good(writer, epoch))
+            pt_writer_lost(writer, PT_LOST_NESTED, len);
         else
             count_no_slot(map_here(self, (unsigned)bit, epoch), PT_LOST_NESTED);
     }
@@ -95,47 +95,48 @@ static void count_refused(struct pt_self *self, struct pt_seg *seg, unsigned bit
         pt_page_revoke_bit(self->page, bit, epoch);
     } else if (pt_state_runs(pt_load_seqcst(&seg->h->state))) {
         pt_add_relaxed(&seg->h->lost_no_slot[PT_LOST_NO_MEMORY], 1u);
-        pt_missed_note(seg);
+        pt_loss_interval_note(seg);
     }
 }
 
-/* The lane has a slot of that stream from now on; or no slot. */
+/* The writer has a slot of that stream from now on; or no slot. */
 static bool attach(struct pt_thread *t, unsigned level, unsigned bit, struct pt_seg *seg,
                    uint64_t epoch, const struct pt_author *author)
 {
-    struct pt_lane *lane = &t->lanes[level][bit];
+    struct pt_writer *writer = &t->writers[level][bit];
 
     pt_assert_call(level < PT_LEVELS && bit < PT_STREAMS);
-    lane->word = &t->word;
-    if (pt_lane_attach(lane, seg, epoch, author) < 0)
+    writer->word = &t->word;
+    if (pt_writer_attach(writer, seg, epoch, author) < 0)
         return false;
-    pt_thread_name_again(t, seg, lane->slot_index);
+    pt_thread_name_again(t, seg, writer->slot_index);
     pt_fence_compiler();
-    if (level == 0 && lane->plain_clock == PT_CLOCK_TSC)
+    if (level == 0 && writer->plain_clock == PT_CLOCK_TSC)
         pt_store_relaxed(&t->fast[bit], epoch);
     return true;
 }
 
-struct pt_lane *pt_event_lane(struct pt_self *self, struct pt_thread *t, unsigned level,
-                              unsigned bit, bool for_event)
+struct pt_writer *pt_event_writer(struct pt_self *self, struct pt_thread *t, unsigned level,
+                                  unsigned bit, bool for_event)
 {
     uint64_t epoch = pt_load_seqcst(&self->page->epoch[bit]);
-    struct pt_lane *lanes = pt_thread_lanes(t, level), *lane = lanes ? &lanes[bit] : NULL;
+    struct pt_writer *writers = pt_thread_writers(t, level),
+                     *writer = writers ? &writers[bit] : NULL;
     struct pt_author author = {
         .level = level, .pid = t->pid, .tid = t->tid, .thread_id = t->thread_id
     };
     struct pt_seg *seg;
 
     pt_assert_call(level < PT_LEVELS && bit < PT_STREAMS);
-    if (lane && pt_lane_is_good(lane, epoch)) {
+    if (writer && pt_writer_is_good(writer, epoch)) {
         /* A handler's event that a further handler left by siglongjmp, into the first one,
          * which returned: the word does not show it any more. */
-        if (pt_unlikely(pt_load_relaxed(&lane->slot->inside) != 0))
-            pt_lane_recover(lane);
-        return lane;
+        if (pt_unlikely(pt_load_relaxed(&writer->slot->inside) != 0))
+            pt_writer_recover(writer);
+        return writer;
     }
-    if (lane)
-        pt_thread_drop_lane(t, level, bit);
+    if (writer)
+        pt_thread_drop_writer(t, level, bit);
     seg = pt_self_segment(self, bit, epoch);
     /* In a child that was forked inside the event: under its parent's name.  Forked after this
      * look, the child has a private copy of the segment, which is known by now (process/fork.h). */
@@ -154,42 +155,43 @@ struct pt_lane *pt_event_lane(struct pt_self *self, struct pt_thread *t, unsigne
     __builtin_memcpy(author.name, t->name, sizeof author.name);
     if (level == 0)
         pt_thread_forget_several(t);
-    if (lane && attach(t, level, bit, seg, epoch, &author))
-        return lane;
-    if (lane && seg->chunk_reach)
-        pt_lane_refuse(lane, seg->h);
+    if (writer && attach(t, level, bit, seg, epoch, &author))
+        return writer;
+    if (writer && seg->chunk_reach)
+        pt_writer_refuse(writer, seg->h);
     if (for_event)
         count_no_slot(seg, PT_LOST_NO_MEMORY);
     return NULL;
 }
 
-void pt_event_attend(struct pt_lane *lane)
+void pt_event_attend(struct pt_writer *writer)
 {
-    uint32_t a = pt_load_relaxed(&lane->h->attention);
+    uint32_t a = pt_load_relaxed(&writer->h->attention);
 
     if (a & (PT_WAIT_READER | PT_WAIT_FLUSHER))
-        pt_stream_wake(lane->h, PT_WAIT_READER | PT_WAIT_FLUSHER);
+        pt_stream_wake(writer->h, PT_WAIT_READER | PT_WAIT_FLUSHER);
     if (a & PT_WAIT_STOPPED) {
-        uint64_t state = pt_load_seqcst(&lane->h->state);
+        uint64_t state = pt_load_seqcst(&writer->h->state);
 
         if (!pt_state_is_full(state))
             return;
         /* Written between the stop and now: the reader will count it as lost, unless the
          * stream has had a successor in a chain. */
-        if (lane->last > pt_state_ts(lane->h, state) && !pt_load_relaxed(&lane->h->keeps_late))
-            pt_note_overrun(lane->h);
-        pt_lane_close_chunk(lane);
+        if (writer->last > pt_state_ts(writer->h, state) &&
+            !pt_load_relaxed(&writer->h->keeps_late))
+            pt_note_overrun(writer->h);
+        pt_writer_close_chunk(writer);
     }
 }
 
-void pt_event_leave_lane(struct pt_lane *lane)
+void pt_event_leave_writer(struct pt_writer *writer)
 {
-    pt_store_release(&lane->slot->inside, 0u);
-    if (lane->plain_clock == PT_CLOCK_NOT_PLAIN)
+    pt_store_release(&writer->slot->inside, 0u);
+    if (writer->plain_clock == PT_CLOCK_NOT_PLAIN)
         pt_fence_seqcst();
     pt_fence_compiler();
-    if (pt_load_relaxed(&lane->h->attention))
-        pt_event_attend(lane);
+    if (pt_load_relaxed(&writer->h->attention))
+        pt_event_attend(writer);
 }
 
 /*
@@ -197,7 +199,7 @@ void pt_event_leave_lane(struct pt_lane *lane)
  * between the two, even if the thread was interrupted.  If a new chunk is needed, the event gets a
  * later time, so it records a lower bound only, and another event follows.
  */
-static void write_cpu_time(struct pt_lane *lane, uint64_t run, uint64_t addr)
+static void write_cpu_time(struct pt_writer *writer, uint64_t run, uint64_t addr)
 {
     struct pt_cpu_time t = { run, PT_CPU_TIME_OPEN };
     bool room = false;
@@ -205,14 +207,14 @@ static void write_cpu_time(struct pt_lane *lane, uint64_t run, uint64_t addr)
     for (int i = 0; !room && i < 2; i++) {
         uint64_t ts, now;
 
-        room = pt_lane_has_room(lane, sizeof t);
+        room = pt_writer_has_room(writer, sizeof t);
         if (!room)
-            pt_lane_close_chunk(lane);
-        ts = pt_clock_now(lane->seg->g.clock);
+            pt_writer_close_chunk(writer);
+        ts = pt_clock_now(writer->seg->g.clock);
         now = pt_clock_ns(CLOCK_THREAD_CPUTIME_ID);
         if (room)
             t.more_ns = now > run ? now - run : 0;
-        if (!pt_lane_write(lane, PT_ID_CPU_TIME, &t, sizeof t, addr, ts))
+        if (!pt_writer_write(writer, PT_ID_CPU_TIME, &t, sizeof t, addr, ts))
             return;
     }
 }
@@ -221,15 +223,15 @@ static void write_cpu_time(struct pt_lane *lane, uint64_t run, uint64_t addr)
 static uint64_t ask(struct pt_self *self, struct pt_thread *t, unsigned level, uint64_t open,
                     uint64_t shadows, uint32_t id, const void *data, size_t len, uint64_t addr)
 {
-    struct pt_lane *lanes = pt_thread_lanes(t, level);
+    struct pt_writer *writers = pt_thread_writers(t, level);
     uint64_t wanted = open & ~shadows, bit;
     char name[TRACE_EVENT_NAME_MAX + 1];
     struct posixtrace_event event;
 
-    pt_sieve_event(self, t, &event, name, id, data, len, addr);
+    pt_filter_eval_event(self, t, &event, name, id, data, len, addr);
     pt_for_each_bit(
-        bit, open & ~shadows) if (lanes && (open & pt_page_shadow(self->page, (unsigned)bit)) &&
-                                  !pt_sieve_wants(self, &lanes[bit], (unsigned)bit, &event))
+        bit, open & ~shadows) if (writers && (open & pt_page_shadow(self->page, (unsigned)bit)) &&
+                                  !pt_filter_eval_wants(self, &writers[bit], (unsigned)bit, &event))
         wanted &= ~(1ull << bit);
     return wanted;
 }
@@ -251,33 +253,33 @@ static void record_in(struct pt_self *self, struct pt_thread *t, unsigned level,
         return;
     pt_for_each_bit(bit, open)
     {
-        struct pt_lane *lane = pt_event_lane(self, t, level, (unsigned)bit, true);
+        struct pt_writer *writer = pt_event_writer(self, t, level, (unsigned)bit, true);
 
-        if (!lane)
+        if (!writer)
             continue;
-        pt_assert(lane->word == &t->word && lane == &t->lanes[level][bit]);
+        pt_assert(writer->word == &t->word && writer == &t->writers[level][bit]);
         ready |= 1ull << bit;
-        pt_store_relaxed(&lane->slot->inside, inside);
+        pt_store_relaxed(&writer->slot->inside, inside);
     }
     pt_fence_seqcst();
     pt_for_each_bit(bit, ready)
     {
-        struct pt_lane *lane = &t->lanes[level][bit];
+        struct pt_writer *writer = &t->writers[level][bit];
 
         if (id == PT_ID_CPU_TIME) {
-            write_cpu_time(lane, run, addr);
-            onward |= (uint64_t)lane->onward << bit;
+            write_cpu_time(writer, run, addr);
+            onward |= (uint64_t)writer->onward << bit;
             continue;
         }
-        if (lane->seg->g.clock != kind)
-            ts = pt_clock_now(kind = lane->seg->g.clock);
-        pt_lane_write(lane, id, data, len, addr, ts);
-        onward |= (uint64_t)lane->onward << bit;
+        if (writer->seg->g.clock != kind)
+            ts = pt_clock_now(kind = writer->seg->g.clock);
+        pt_writer_write(writer, id, data, len, addr, ts);
+        onward |= (uint64_t)writer->onward << bit;
     }
     pt_fence_compiler();
-    pt_for_each_bit(bit, ready) pt_event_leave_lane(&t->lanes[level][bit]);
+    pt_for_each_bit(bit, ready) pt_event_leave_writer(&t->writers[level][bit]);
     pt_for_each_bit(bit, onward)
-        pt_chain_follow(self, t, level, &t->lanes[level][bit], id, data, len, addr);
+        pt_chain_follow(self, t, level, &t->writers[level][bit], id, data, len, addr);
 }
 
 /* A thread for which there is no memory at all: its losses are counted in the streams. */
@@ -362,40 +364,41 @@ void pt_event_cpu_time(uint64_t addr, uintptr_t frame)
     pt_event_slow(PT_ID_CPU_TIME, NULL, 0, addr, frame);
 }
 
-void pt_event_sized(uint32_t id, const void *data, size_t len, uint64_t addr, struct pt_lane *lane)
+void pt_event_sized(uint32_t id, const void *data, size_t len, uint64_t addr,
+                    struct pt_writer *writer)
 {
     uint64_t commit;
 
     if (pt_unlikely(!data))
         len = 0;
-    if (pt_unlikely(!pt_event_has_room(lane, len, &commit)) ||
-        pt_unlikely(!pt_event_put(lane, commit, id, data, len, addr, pt_clock_now(PT_CLOCK_TSC),
-                                  &lane->last)))
-        pt_event_no_room(id, data, len, addr, lane);
+    if (pt_unlikely(!pt_event_has_room(writer, len, &commit)) ||
+        pt_unlikely(!pt_event_put(writer, commit, id, data, len, addr, pt_clock_now(PT_CLOCK_TSC),
+                                  &writer->last)))
+        pt_event_no_room(id, data, len, addr, writer);
     else
-        pt_event_finish(lane);
+        pt_event_finish(writer);
 }
 
 void pt_event_no_room(uint32_t id, const void *data, size_t len, uint64_t addr,
-                      struct pt_lane *lane)
+                      struct pt_writer *writer)
 {
-    struct pt_thread *t = pt_lane_thread(lane);
+    struct pt_thread *t = pt_writer_thread(writer);
 
-    pt_assert_call(lane >= t->lane0 && lane < t->lane0 + PT_STREAMS);
+    pt_assert_call(writer >= t->writers0 && writer < t->writers0 + PT_STREAMS);
     pt_thread_settle(t);
-    pt_lane_write(lane, id, data, len, addr, pt_clock_now(lane->seg->g.clock));
+    pt_writer_write(writer, id, data, len, addr, pt_clock_now(writer->seg->g.clock));
     pt_fence_compiler();
-    pt_event_leave_lane(lane);
-    if (pt_unlikely(lane->onward))
-        pt_chain_follow(pt_self_peek(), t, 0, lane, id, data, len, addr);
+    pt_event_leave_writer(writer);
+    if (pt_unlikely(writer->onward))
+        pt_chain_follow(pt_self_peek(), t, 0, writer, id, data, len, addr);
     pt_event_leave(&t->word);
 }
 
-void pt_event_attention(struct pt_lane *lane)
+void pt_event_attention(struct pt_writer *writer)
 {
-    struct pt_thread *t = pt_lane_thread(lane);
+    struct pt_thread *t = pt_writer_thread(writer);
 
     pt_thread_settle(t);
-    pt_event_attend(lane);
+    pt_event_attend(writer);
     pt_event_leave(&t->word);
 }

@@ -11,9 +11,9 @@
  *   3  word = our frame, level 1: we are inside, mappings stay; then count += 1, in this
  *      order: events of handlers before the store of the word have counted by then
  *   4  load the epoch of the gate bit       sees whether the bit was taken back before 3
- *   5  lane for the stream, that epoch      else slow path; without a lane fast[] has a value that
- *                                           equals no epoch, even if another process changes the
- *                                           page
+ *   5  writer for the stream, that epoch    else slow path; without a writer fast[] has a value
+ *                                           that equals no epoch, even if another process changes
+ *                                           the page
  *   6  slot->inside = count                 then the clock: see shm/watermark.h
  *   7  room, short delta, short data        else slow path, still inside
  *   8  write the record after the commit position
@@ -23,14 +23,14 @@
  *  12  word = idle
  *
  * A signal between any two steps.  After 3 the handler's events see the level and write as another
- * writer, in lanes, slot and chunk of their own.  Before 3 they use ours and complete, as if they
+ * writer, in writers, slot and chunk of their own.  Before 3 they use ours and complete, as if they
  * had come before our event.  Levels share only counters that one atomic instruction changes.
  *
  * A handler left by siglongjmp, pthread_exit or cancellation leaves word and
  * inside set.  The next event of the thread finds the level in use and compares frames
  * (pt_event_slow); a thread that ends releases everything.  If the interrupted event ends first,
- * only inside stays set, in a lane of a higher level: the next event that uses the lane finds it
- * (pt_event_lane).
+ * only inside stays set, in a writer of a higher level: the next event that uses the writer finds
+ * it (pt_event_writer).
  *
  * SIGKILL between any two steps: before 9 the event does not exist, after 9 it does; position and
  * count change in one store.
@@ -50,34 +50,34 @@
  * Three paths; each falls back to the next one, which can start from the beginning
  * because the earlier one has stored nothing that remains.
  *   pt_event_record   inline: 8 bytes, one stream, its clock is the TSC, room for the record
- *   pt_event_several  any number of streams and clocks, all lanes attached
+ *   pt_event_multi  any number of streams and clocks, all writers attached
  *   pt_event_slow     first events, nested events, events that handlers left half-way, forks
  * All calls out of the first are tail calls: it needs no stack frame.
  */
-void pt_event_several(uint32_t id, const void *data, size_t len, uint64_t addr, uintptr_t frame)
+void pt_event_multi(uint32_t id, const void *data, size_t len, uint64_t addr, uintptr_t frame)
     PT_HIDDEN PT_NOINLINE;
 void pt_event_slow(uint32_t id, const void *data, size_t len, uint64_t addr, uintptr_t frame)
     PT_HIDDEN PT_COLD;
 /* Records the CPU time of the calling thread. */
 void pt_event_cpu_time(uint64_t addr, uintptr_t frame) PT_HIDDEN PT_COLD;
-/* Inside at level 0, in the stream of this lane alone: any size of data. Leaves the event. */
-void pt_event_sized(uint32_t id, const void *data, size_t len, uint64_t addr, struct pt_lane *lane)
-    PT_HIDDEN PT_NOINLINE;
+/* Inside at level 0, in the stream of this writer alone: any size of data. Leaves the event. */
+void pt_event_sized(uint32_t id, const void *data, size_t len, uint64_t addr,
+                    struct pt_writer *writer) PT_HIDDEN PT_NOINLINE;
 /* The same, when the chunk is to be changed, or the data are too long, or the time is
  * too far from the base. */
 void pt_event_no_room(uint32_t id, const void *data, size_t len, uint64_t addr,
-                      struct pt_lane *lane) PT_HIDDEN PT_COLD;
+                      struct pt_writer *writer) PT_HIDDEN PT_COLD;
 /* A thread waits for the stream, or the stream has stopped itself. */
-void pt_event_attend(struct pt_lane *lane) PT_HIDDEN PT_COLD;
+void pt_event_attend(struct pt_writer *writer) PT_HIDDEN PT_COLD;
 /* The same, of an event that is written and not left yet. Leaves it. */
-void pt_event_attention(struct pt_lane *lane) PT_HIDDEN PT_COLD;
-/* Leaves the lane's slot, then wakes readers and closes chunks that others wait for. */
-void pt_event_leave_lane(struct pt_lane *lane) PT_HIDDEN PT_COLD;
-/* The lane of a stream, attached; the thread is inside.  NULL: there is none.  With that an
+void pt_event_attention(struct pt_writer *writer) PT_HIDDEN PT_COLD;
+/* Leaves the writer's slot, then wakes readers and closes chunks that others wait for. */
+void pt_event_leave_writer(struct pt_writer *writer) PT_HIDDEN PT_COLD;
+/* The writer of a stream, attached; the thread is inside.  NULL: there is none.  With that an
  * event is lost, if for_event: it is counted in the segment, or once the process has mapped
  * that (pt_self_miss). */
-struct pt_lane *pt_event_lane(struct pt_self *self, struct pt_thread *t, unsigned level,
-                              unsigned bit, bool for_event) PT_HIDDEN PT_COLD;
+struct pt_writer *pt_event_writer(struct pt_self *self, struct pt_thread *t, unsigned level,
+                                  unsigned bit, bool for_event) PT_HIDDEN PT_COLD;
 
 /* Tells event frames of a stack apart; needs no frame pointer. */
 #define pt_event_frame() ((uintptr_t)__builtin_dwarf_cfa())
@@ -131,30 +131,30 @@ static inline void pt_event_copy(uint8_t *to, const void *from, size_t len)
 }
 
 /* Step 7 but for the time, which a full stream does not ask for: is there room at *commit?
- * A constant len makes it short; the lane is then known to take that much. */
-static inline PT_ALWAYS_INLINE bool pt_event_has_room(const struct pt_lane *lane, size_t len,
+ * A constant len makes it short; the writer is then known to take that much. */
+static inline PT_ALWAYS_INLINE bool pt_event_has_room(const struct pt_writer *writer, size_t len,
                                                       uint64_t *commit)
 {
-    *commit = pt_load_relaxed((uint64_t *)(void *)lane->chunk);
-    if (!__builtin_constant_p(len) && pt_unlikely(len > lane->max_inline))
+    *commit = pt_load_relaxed((uint64_t *)(void *)writer->chunk);
+    if (!__builtin_constant_p(len) && pt_unlikely(len > writer->max_inline))
         return false;
-    return pt_likely((uint64_t)(uint32_t)*commit + pt_record_size((uint32_t)len) <= lane->limit);
+    return pt_likely((uint64_t)(uint32_t)*commit + pt_record_size((uint32_t)len) <= writer->limit);
 }
 
-/* Steps 7 to 9 for one lane, where there is room; false: not done, the base is too old.
- * last: where the time of the lane's last record is noted, see pt_thread_settle. */
-static inline PT_ALWAYS_INLINE bool pt_event_put(struct pt_lane *lane, uint64_t commit, uint32_t id,
-                                                 const void *data, size_t len, uint64_t addr,
-                                                 uint64_t ts, uint64_t *last)
+/* Steps 7 to 9 for one writer, where there is room; false: not done, the base is too old.
+ * last: where the time of the writer's last record is noted, see pt_thread_settle. */
+static inline PT_ALWAYS_INLINE bool pt_event_put(struct pt_writer *writer, uint64_t commit,
+                                                 uint32_t id, const void *data, size_t len,
+                                                 uint64_t addr, uint64_t ts, uint64_t *last)
 {
-    uint8_t *chunk = lane->chunk, *at = chunk + (uint32_t)commit;
-    uint64_t delta = ts - lane->base, need = pt_record_size((uint32_t)len);
+    uint8_t *chunk = writer->chunk, *at = chunk + (uint32_t)commit;
+    uint64_t delta = ts - writer->base, need = pt_record_size((uint32_t)len);
 
     if (pt_unlikely(delta > PT_DELTA_MAX))
         return false;
-    pt_assert(lane->limit != 0 && (uint32_t)commit + need <= lane->limit);
-    pt_assert(lane->limit <= lane->seg->g.chunk_size);
-    pt_assert(ts >= lane->base && len <= lane->max_data);
+    pt_assert(writer->limit != 0 && (uint32_t)commit + need <= writer->limit);
+    pt_assert(writer->limit <= writer->seg->g.chunk_size);
+    pt_assert(ts >= writer->base && len <= writer->max_data);
     pt_record_put_head(at, PT_RECORD_EVENT, id, (uint32_t)len, (uint32_t)delta, addr);
     if (__builtin_constant_p(len))
         __builtin_memcpy(at + PT_RECORD_HEAD, data, len);
@@ -167,15 +167,15 @@ static inline PT_ALWAYS_INLINE bool pt_event_put(struct pt_lane *lane, uint64_t 
 }
 
 /* Steps 10 to 12. */
-static inline PT_ALWAYS_INLINE void pt_event_finish(struct pt_lane *lane)
+static inline PT_ALWAYS_INLINE void pt_event_finish(struct pt_writer *writer)
 {
-    pt_assert(lane->slot == pt_seg_slot(lane->seg, lane->slot_index));
-    pt_store_release(&lane->slot->inside, 0u);
+    pt_assert(writer->slot == pt_seg_slot(writer->seg, writer->slot_index));
+    pt_store_release(&writer->slot->inside, 0u);
     pt_fence_compiler();
-    if (pt_unlikely(pt_load_relaxed(&lane->h->attention)))
-        pt_event_attention(lane);
+    if (pt_unlikely(pt_load_relaxed(&writer->h->attention)))
+        pt_event_attention(writer);
     else
-        pt_event_leave(lane->word);
+        pt_event_leave(writer->word);
 }
 
 /* A macro, because __builtin_return_address(0) is evaluated in the function that contains it. */
@@ -187,7 +187,7 @@ static inline PT_ALWAYS_INLINE void pt_event_record_open(const uint64_t *gates, 
 {
     uint64_t bit, count, commit;
     struct pt_thread *t;
-    struct pt_lane *lane;
+    struct pt_writer *writer;
 
     t = pt_thread_self;
     if (pt_unlikely(!t) || pt_unlikely(pt_load_relaxed(&t->word) != PT_THREAD_IDLE)) {
@@ -198,27 +198,27 @@ static inline PT_ALWAYS_INLINE void pt_event_record_open(const uint64_t *gates, 
         goto several;
     count = pt_event_enter(t, pt_event_frame());
     bit = (uint64_t)__builtin_ctzll(open);
-    lane = &t->lane0[bit];
+    writer = &t->writers0[bit];
     if (pt_unlikely(pt_load_relaxed(&pt_event_page(gates)->epoch[bit]) !=
                     pt_load_relaxed(&t->fast[bit]))) {
         pt_event_leave(&t->word);
         goto several;
     }
-    pt_store_relaxed(&lane->slot->inside, count);
+    pt_store_relaxed(&writer->slot->inside, count);
     pt_fence_compiler();
     if (pt_unlikely(len != 8) || pt_unlikely(!data)) {
-        pt_event_sized(id, data, len, pt_event_here(), lane);
+        pt_event_sized(id, data, len, pt_event_here(), writer);
         return;
     }
-    if (pt_unlikely(!pt_event_has_room(lane, 8, &commit)) ||
-        pt_unlikely(!pt_event_put(lane, commit, id, data, 8, pt_event_here(),
-                                  pt_clock_now(PT_CLOCK_TSC), &lane->last)))
-        pt_event_no_room(id, data, len, pt_event_here(), lane);
+    if (pt_unlikely(!pt_event_has_room(writer, 8, &commit)) ||
+        pt_unlikely(!pt_event_put(writer, commit, id, data, 8, pt_event_here(),
+                                  pt_clock_now(PT_CLOCK_TSC), &writer->last)))
+        pt_event_no_room(id, data, len, pt_event_here(), writer);
     else
-        pt_event_finish(lane);
+        pt_event_finish(writer);
     return;
 several:
-    pt_event_several(id, data, len, pt_event_here(), pt_event_frame());
+    pt_event_multi(id, data, len, pt_event_here(), pt_event_frame());
 }
 
 static inline PT_ALWAYS_INLINE void pt_event_record(uint32_t id, const void *data, size_t len)

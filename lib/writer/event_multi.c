@@ -6,23 +6,23 @@
  *
  * An event takes the fastest of three paths that its conditions allow:
  *
- *   ready      pt_event_several: events of 8 bytes on the TSC clock, in the same streams as
+ *   ready      pt_event_multi: events of 8 bytes on the TSC clock, in the same streams as
  *              the event before, and the copies below are valid
  *   rest       put_rest: any size and any plain clock
- *   slow       pt_event_slow: lanes that are not attached, different clocks, streams with a
+ *   slow       pt_event_slow: writers that are not attached, different clocks, streams with a
  *              filter to evaluate
  *
  * All paths read the clock and store the time in the thread's record (pt_thread_settle) once for
  * all streams.  The ready path also checks room and time once: all chunks have room for the events
  * up to the count ready_until, and all bases are near enough for times from ready_base to
- * ready_base + ready_span.  The members of each lane that it loads are copied into ready[], side by
- * side.
+ * ready_base + ready_span.  The members of each writer that it loads are copied into ready[], side
+ * by side.
  *
  * Another process can write the commit word.  The ready path does not use it: its records
  * have one size and consecutive counts, so the count determines the place of a record.  The
- * other paths compare the commit word with the lane's private limit.
+ * other paths compare the commit word with the writer's private limit.
  *
- * Invariant: the copies are valid as long as no other event has used a lane of level 0.
+ * Invariant: the copies are valid as long as no other event has used a writer of level 0.
  * Every event of that level increments the count, so it suffices that several_count, the
  * count of the last event in several streams, is the one before ours.  A signal handler that
  * runs before this event is inside may record any number of events of level 0.  The count is
@@ -40,20 +40,20 @@
  * useless for the last ten events or so of a chunk. */
 enum { NEED = PT_RECORD_HEAD + 8, AHEAD = 256 };
 
-/* Makes the list of the lanes of a gate word; false if they do not all have the same plain
+/* Makes the list of the writers of a gate word; false if they do not all have the same plain
  * clock.  t->several is stored only when the list is complete. */
 static PT_COLD bool learn_several(struct pt_thread *t, const struct pt_page *page, uint64_t open)
 {
-    int clock = open ? t->lane0[__builtin_ctzll(open)].plain_clock : PT_CLOCK_NOT_PLAIN;
-    struct pt_lane **end = &t->several_lanes;
+    int clock = open ? t->writers0[__builtin_ctzll(open)].plain_clock : PT_CLOCK_NOT_PLAIN;
+    struct pt_writer **end = &t->several_writers;
     uint64_t bit;
 
-    /* Streams with a filter take the slow path; the cached lane list stays valid. */
+    /* Streams with a filter take the slow path; the cached writer list stays valid. */
     if (open & pt_load_relaxed(&page->shadows))
         return false;
     pt_thread_forget_several(t);
     /* Cleared before the list is made: if siglongjmp leaves this function half-way, a time of
-     * another clock must not count as the last time of these lanes. */
+     * another clock must not count as the last time of these writers. */
     pt_fence_compiler();
     t->several_last = 0;
     pt_fence_compiler();
@@ -62,25 +62,25 @@ static PT_COLD bool learn_several(struct pt_thread *t, const struct pt_page *pag
     t->several_changes = pt_load_acquire(&page->changes);
     pt_for_each_bit(bit, open)
     {
-        struct pt_lane *lane = &t->lane0[bit];
+        struct pt_writer *writer = &t->writers0[bit];
 
-        if (!pt_lane_is_good(lane, pt_load_relaxed(&page->epoch[bit])) ||
-            lane->plain_clock != clock) {
-            t->several_lanes = NULL;
+        if (!pt_writer_is_good(writer, pt_load_relaxed(&page->epoch[bit])) ||
+            writer->plain_clock != clock) {
+            t->several_writers = NULL;
             return false;
         }
-        lane->next = NULL;
+        writer->next = NULL;
         pt_fence_compiler();
-        *end = lane;
-        end = &lane->next;
+        *end = writer;
+        end = &writer->next;
     }
-    pt_assert(clock != PT_CLOCK_NOT_PLAIN && t->several_lanes);
+    pt_assert(clock != PT_CLOCK_NOT_PLAIN && t->several_writers);
     t->several_clock = clock;
     pt_fence_compiler();
     pt_store_relaxed(&t->several, open);
     pt_fence_seqcst();
-    for (struct pt_lane *lane = t->several_lanes; lane; lane = lane->next)
-        if (pt_load_relaxed(&lane->epoch) == 0) { /* see thread.h */
+    for (struct pt_writer *writer = t->several_writers; writer; writer = writer->next)
+        if (pt_load_relaxed(&writer->epoch) == 0) { /* see thread.h */
             pt_thread_forget_several(t);
             return false;
         }
@@ -93,14 +93,15 @@ static void make_ready(struct pt_thread *t, uint64_t count)
     uint64_t room = UINT64_MAX, oldest = UINT64_MAX, newest = 0;
     struct pt_ready *r = t->ready;
 
-    for (const struct pt_lane *lane = t->several_lanes; lane; lane = lane->next, r++) {
-        uint64_t pos = pt_lane_position(lane), left = lane->limit > pos ? lane->limit - pos : 0;
+    for (const struct pt_writer *writer = t->several_writers; writer; writer = writer->next, r++) {
+        uint64_t pos = pt_writer_position(writer),
+                 left = writer->limit > pos ? writer->limit - pos : 0;
 
-        *r = (struct pt_ready){ lane->chunk, lane->base, lane->slot, lane->h,
-                                (uintptr_t)lane->chunk + pos - (uintptr_t)(count + 1) * NEED };
+        *r = (struct pt_ready){ writer->chunk, writer->base, writer->slot, writer->h,
+                                (uintptr_t)writer->chunk + pos - (uintptr_t)(count + 1) * NEED };
         room = left < room ? left : room;
-        oldest = lane->base < oldest ? lane->base : oldest;
-        newest = lane->base > newest ? lane->base : newest;
+        oldest = writer->base < oldest ? writer->base : oldest;
+        newest = writer->base > newest ? writer->base : newest;
     }
     pt_assert(r <= t->ready + PT_STREAMS);
     *r = (struct pt_ready){ .chunk = NULL };
@@ -114,24 +115,24 @@ PT_VALIDATOR bool ready_has_room(const struct pt_thread *t, uint64_t count)
 {
     const struct pt_ready *r = t->ready;
 
-    for (const struct pt_lane *lane = t->several_lanes; lane; lane = lane->next, r++) {
-        uintptr_t at = r->origin + (uintptr_t)count * NEED, chunk = (uintptr_t)lane->chunk;
+    for (const struct pt_writer *writer = t->several_writers; writer; writer = writer->next, r++) {
+        uintptr_t at = r->origin + (uintptr_t)count * NEED, chunk = (uintptr_t)writer->chunk;
 
-        if (r->chunk != lane->chunk || r->slot != lane->slot || r->base != lane->base ||
-            at < chunk || at + NEED > chunk + lane->limit)
+        if (r->chunk != writer->chunk || r->slot != writer->slot || r->base != writer->base ||
+            at < chunk || at + NEED > chunk + writer->limit)
             return false;
     }
     return r->chunk == NULL;
 }
-static void attend_lanes(struct pt_thread *t)
+static void attend_writers(struct pt_thread *t)
 {
-    for (struct pt_lane *lane = t->several_lanes; lane; lane = lane->next)
-        pt_event_attend(lane);
+    for (struct pt_writer *writer = t->several_writers; writer; writer = writer->next)
+        pt_event_attend(writer);
 }
 
 /*
- * Any size of data, any plain clock.  count: the event's.  Loads attention after each lane's
- * commit, and attends to readers only after all lanes are written.  The lanes may be inside
+ * Any size of data, any plain clock.  count: the event's.  Loads attention after each writer's
+ * commit, and attends to readers only after all writers are written.  The writers may be inside
  * already.
  */
 static PT_NOINLINE void put_rest(struct pt_thread *t, uint64_t count, uint32_t id, const void *data,
@@ -140,28 +141,28 @@ static PT_NOINLINE void put_rest(struct pt_thread *t, uint64_t count, uint32_t i
     uint64_t ts, commit, onward = 0, bit;
     bool attention = false;
 
-    for (struct pt_lane *lane = t->several_lanes; lane; lane = lane->next)
-        pt_store_relaxed(&lane->slot->inside, count);
+    for (struct pt_writer *writer = t->several_writers; writer; writer = writer->next)
+        pt_store_relaxed(&writer->slot->inside, count);
     pt_fence_compiler();
     len = data ? len : 0;
     ts = pt_clock_now(t->several_clock);
     pt_thread_settle(t);
-    for (struct pt_lane *lane = t->several_lanes; lane; lane = lane->next) {
+    for (struct pt_writer *writer = t->several_writers; writer; writer = writer->next) {
         /* Nanoseconds may repeat; the times of one writer rise. */
-        if (t->several_clock != PT_CLOCK_TSC && ts <= lane->last)
-            ts = lane->last + 1;
-        if (pt_unlikely(!pt_event_has_room(lane, len, &commit) ||
-                        !pt_event_put(lane, commit, id, data, len, addr, ts, &lane->last)) &&
-            !pt_lane_write(lane, id, data, len, addr, ts) && lane->onward)
-            onward |= 1ull << (lane - t->lane0);
-        pt_store_release(&lane->slot->inside, 0u);
+        if (t->several_clock != PT_CLOCK_TSC && ts <= writer->last)
+            ts = writer->last + 1;
+        if (pt_unlikely(!pt_event_has_room(writer, len, &commit) ||
+                        !pt_event_put(writer, commit, id, data, len, addr, ts, &writer->last)) &&
+            !pt_writer_write(writer, id, data, len, addr, ts) && writer->onward)
+            onward |= 1ull << (writer - t->writers0);
+        pt_store_release(&writer->slot->inside, 0u);
         pt_fence_compiler();
-        attention |= pt_load_relaxed(&lane->h->attention) != 0;
+        attention |= pt_load_relaxed(&writer->h->attention) != 0;
     }
     if (attention)
-        attend_lanes(t);
+        attend_writers(t);
     pt_for_each_bit(bit, onward)
-        pt_chain_follow(pt_self_peek(), t, 0, &t->lane0[bit], id, data, len, addr);
+        pt_chain_follow(pt_self_peek(), t, 0, &t->writers0[bit], id, data, len, addr);
     t->ready_until = 0;
     /* The copies pay only if the previous event was in these streams, too. */
     if (count == t->several_count + 1 && t->several_clock == PT_CLOCK_TSC)
@@ -170,16 +171,16 @@ static PT_NOINLINE void put_rest(struct pt_thread *t, uint64_t count, uint32_t i
     pt_event_leave(&t->word);
 }
 
-/* All lanes are written, and readers or full chunks of some need attention. */
+/* All writers are written, and readers or full chunks of some need attention. */
 static PT_COLD void attend_all(struct pt_thread *t)
 {
     pt_thread_settle(t); /* the time up to which a closed chunk was written */
-    attend_lanes(t);
+    attend_writers(t);
     t->ready_until = 0;
     pt_event_leave(&t->word);
 }
 
-/* Called if the list of lanes is missing or out of date: makes it, or takes the slow path. */
+/* Called if the list of writers is missing or out of date: makes it, or takes the slow path. */
 static PT_COLD void learn_and_put(struct pt_thread *t, uint64_t count, uint32_t id,
                                   const void *data, size_t len, uint64_t addr)
 {
@@ -196,7 +197,7 @@ static PT_COLD void learn_and_put(struct pt_thread *t, uint64_t count, uint32_t 
 }
 
 /* All calls are tail calls, so that this path needs no callee-saved registers. */
-void pt_event_several(uint32_t id, const void *data, size_t len, uint64_t addr, uintptr_t frame)
+void pt_event_multi(uint32_t id, const void *data, size_t len, uint64_t addr, uintptr_t frame)
 {
     const uint64_t *gates = pt_load_pointer(&pt_gates);
     const struct pt_page *page = pt_event_page(gates);

@@ -8,7 +8,7 @@
 #include "process/filter_pages.h"
 #include "writer/filter_eval.h"
 
-static struct posixtrace_expression *expression_of(const struct pt_sieve *s)
+static struct posixtrace_expression *expression_of(const struct pt_filter_eval *s)
 {
     return (struct posixtrace_expression *)(uintptr_t)(s + 1);
 }
@@ -87,12 +87,12 @@ static const struct posixtrace_layout *layout_of(struct pt_self *self, uint32_t 
     return is & 1 ? NULL : (const struct posixtrace_layout *)is;
 }
 
-/* ---- expressions, one copy for each lane ---- */
+/* ---- expressions, one copy for each writer ---- */
 
-static struct pt_sieve *make_sieve(void)
+static struct pt_filter_eval *make_sieve(void)
 {
-    size_t bytes = pt_sieve_bytes();
-    struct pt_sieve *s = pt_sys_pages(bytes);
+    size_t bytes = pt_filter_eval_bytes();
+    struct pt_filter_eval *s = pt_sys_pages(bytes);
 
     /* A forked child compiles its own copies. */
     if (s)
@@ -101,13 +101,13 @@ static struct pt_sieve *make_sieve(void)
 }
 
 /* The compiled expression in force; NULL: no memory for it. */
-static const struct pt_sieve *sieve_of(struct pt_self *self, struct pt_lane *lane, unsigned bit,
-                                       uint64_t epoch)
+static const struct pt_filter_eval *sieve_of(struct pt_self *self, struct pt_writer *writer,
+                                             unsigned bit, uint64_t epoch)
 {
     struct pt_seg *seg = pt_self_segment(self, bit, epoch);
-    struct pt_sieve *s = lane->sieve;
+    struct pt_filter_eval *s = writer->sieve;
 
-    if (!seg || (!s && !(s = lane->sieve = make_sieve())))
+    if (!seg || (!s && !(s = writer->sieve = make_sieve())))
         return NULL;
     if (s->epoch == epoch && s->version == pt_load_acquire(&seg->h->filter_now))
         return s;
@@ -119,11 +119,11 @@ static const struct pt_sieve *sieve_of(struct pt_self *self, struct pt_lane *lan
     return s;
 }
 
-bool pt_sieve_wants(struct pt_self *self, struct pt_lane *lane, unsigned bit,
-                    const struct posixtrace_event *event)
+bool pt_filter_eval_wants(struct pt_self *self, struct pt_writer *writer, unsigned bit,
+                          const struct posixtrace_event *event)
 {
     uint64_t epoch = pt_load_seqcst(&self->page->epoch[bit]);
-    const struct pt_sieve *s = sieve_of(self, lane, bit, epoch);
+    const struct pt_filter_eval *s = sieve_of(self, writer, bit, epoch);
     struct pt_subject_event subject = { .name = event->name, .event = event };
 
     if (s && !s->open) {
@@ -132,12 +132,12 @@ bool pt_sieve_wants(struct pt_self *self, struct pt_lane *lane, unsigned bit,
         if (pt_expression_value(expression_of(s), &subject) != 1)
             return false;
     }
-    return pt_handler_wants(self, bit, epoch, event);
+    return pt_filter_callback_wants(self, bit, epoch, event);
 }
 
-void pt_sieve_event(const struct pt_self *self, const struct pt_thread *t,
-                    struct posixtrace_event *event, char name_room[TRACE_EVENT_NAME_MAX + 1],
-                    uint32_t id, const void *data, size_t len, uint64_t addr)
+void pt_filter_eval_event(const struct pt_self *self, const struct pt_thread *t,
+                          struct posixtrace_event *event, char name_room[TRACE_EVENT_NAME_MAX + 1],
+                          uint32_t id, const void *data, size_t len, uint64_t addr)
 {
     const char *name = pt_names_read_name(self->names, id, name_room);
 

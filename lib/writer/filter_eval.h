@@ -4,7 +4,7 @@
  * Evaluates the filter for event types whose gate has the stream's shadow bit: first the
  * stream's expression, then the handler of the program.
  *
- * Each lane (a thread's writer for a stream and level) has its own compiled copy of the
+ * Each writer (a thread's writer for a stream and level) has its own compiled copy of the
  * expression.  It is compiled from the text in the segment at the first evaluation, and again
  * when filter_now has changed, or when the gate bit belongs to another stream (epoch).  So
  * evaluation shares nothing between threads, and no copy is freed while it is in use.
@@ -24,13 +24,13 @@
 #include "process/thread.h"
 
 /* True: record the event.  Called inside an event. */
-bool pt_sieve_wants(struct pt_self *self, struct pt_lane *lane, unsigned bit,
-                    const struct posixtrace_event *event);
+bool pt_filter_eval_wants(struct pt_self *self, struct pt_writer *writer, unsigned bit,
+                          const struct posixtrace_event *event);
 
 /* Fills the event as filters receive it: without a time, which it does not have yet.
  * name_room: a copy of the name, since other processes can change the shared name map. */
-void pt_sieve_event(const struct pt_self *self, const struct pt_thread *t,
-                    struct posixtrace_event *event, char name_room[TRACE_EVENT_NAME_MAX + 1],
-                    uint32_t id, const void *data, size_t len, uint64_t addr);
+void pt_filter_eval_event(const struct pt_self *self, const struct pt_thread *t,
+                          struct posixtrace_event *event, char name_room[TRACE_EVENT_NAME_MAX + 1],
+                          uint32_t id, const void *data, size_t len, uint64_t addr);
 
 #endif

@@ -8,11 +8,11 @@
 #include "writer/writer.h"
 
 /* Writes to every page of a chunk's free part: no fault later. */
-static void touch(struct pt_lane *lane)
+static void touch(struct pt_writer *writer)
 {
-    uint8_t *end = lane->chunk + lane->limit;
+    uint8_t *end = writer->chunk + writer->limit;
 
-    for (uint8_t *p = lane->chunk + pt_lane_position(lane); p < end; p += 4096)
+    for (uint8_t *p = writer->chunk + pt_writer_position(writer); p < end; p += 4096)
         *(volatile uint8_t *)p = 0;
 }
 
@@ -27,16 +27,16 @@ static int prepare_streams(struct pt_self *self, struct pt_thread *t, uint64_t i
         if (!(pt_load_seqcst(&self->page->used) >> bit & 1) ||
             !(seg = pt_self_segment(self, bit, epoch)) || pt_load_seqcst(&seg->h->closed))
             continue; /* shut down, or not mapped: the next event tries that again */
-        if (!pt_event_lane(self, t, 0, bit, false)) {
+        if (!pt_event_writer(self, t, 0, bit, false)) {
             r = -ENOMEM;
             continue;
         }
-        pt_store_seqcst(&t->lane0[bit].slot->inside, inside);
-        if (!pt_lane_reserve(&t->lane0[bit]) || !pt_lane_back(&t->lane0[bit]))
+        pt_store_seqcst(&t->writers0[bit].slot->inside, inside);
+        if (!pt_writer_reserve(&t->writers0[bit]) || !pt_writer_back(&t->writers0[bit]))
             r = -ENOMEM;
         else
-            touch(&t->lane0[bit]);
-        pt_store_seqcst(&t->lane0[bit].slot->inside, 0u);
+            touch(&t->writers0[bit]);
+        pt_store_seqcst(&t->writers0[bit].slot->inside, 0u);
     }
     return r;
 }

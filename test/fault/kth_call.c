@@ -65,7 +65,7 @@ struct result {
 
 struct tracer {
     trace_event_id_t id;
-    uint32_t lane, from;
+    uint32_t writer, from;
 };
 
 static void *trace_some(void *argument)
@@ -74,7 +74,7 @@ static void *trace_some(void *argument)
 
     for (uint64_t i = t->from; i < t->from + EVENTS; i++) {
         struct payload p;
-        size_t len = payload_make(&p, t->lane, i);
+        size_t len = payload_make(&p, t->writer, i);
 
         posix_trace_event(t->id, &p, len);
     }

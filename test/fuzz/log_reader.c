@@ -16,7 +16,7 @@
 #include <unistd.h>
 #include "base/crc.h"
 #include "fuzz/target.h"
-#include "log/order.h"
+#include "log/byteorder.h"
 #include "log/reader/reader.h"
 #include "log/writer/resume.h"
 #include "log/writer/writer.h"

@@ -151,18 +151,18 @@ static void trace(void)
     struct pt_author author = { .pid = getpid(), .tid = pt_sys_tid() };
     const char *file = strrchr(subject.seg.path, '/') + 1;
     static const char buffer[TRACED_EVENTS * 4];
-    struct pt_lane lane = { 0 };
+    struct pt_writer lane = { 0 };
     struct pt_seg seg;
 
     if (pt_seg_open(&seg, file) < 0)
         return;
-    if (pt_lane_attach(&lane, &seg, 1, &author) == 0) {
+    if (pt_writer_attach(&lane, &seg, 1, &author) == 0) {
         for (unsigned i = 0; i < TRACED_EVENTS; i++) {
             if (i % 4 == 0)
                 change_next();
             pt_store_relaxed(&lane.slot->inside, i + 1u);
-            pt_lane_write(&lane, POSIX_TRACE_UNNAMED_USEREVENT, buffer, i * 4, 0,
-                          pt_clock_now(seg.g.clock));
+            pt_writer_write(&lane, POSIX_TRACE_UNNAMED_USEREVENT, buffer, i * 4, 0,
+                            pt_clock_now(seg.g.clock));
             pt_store_release(&lane.slot->inside, 0u);
         }
         pt_slot_advised_size(&seg);

@@ -3,7 +3,7 @@
 /*
  * Losses without another mark: threads record some of their events and lose others, and a consumer
  * has to put a gap between the events of a thread before and after a loss.  A model of
- * lib/shm/missed.h and its caller lib/consumer/cursor.c, for spin to check exhaustively.
+ * lib/shm/loss_interval.h and its caller lib/consumer/cursor.c, for spin to check exhaustively.
  *
  * watermark.pml checks the watermark.  Here an event is its time and its commit in one step, and T
  * is a time such that all older events are committed.  A thread's note takes a step for each load

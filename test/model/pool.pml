@@ -345,7 +345,7 @@ inline take(w)
     fi
 }
 
-/* pt_lane_close_chunk */
+/* pt_writer_close_chunk */
 inline close_chunk(w)
 {
     if

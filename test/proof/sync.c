@@ -33,7 +33,7 @@ static struct pt_seg_header *h;
 
 static uint64_t ticks(uint64_t ns)
 {
-    return pt_wide_div(ns, pt_clock_slope(h->clock));
+    return pt_mul128_div(ns, pt_clock_slope(h->clock));
 }
 
 /* A table of one point, two seconds old and wrong. */

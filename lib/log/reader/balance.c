@@ -59,7 +59,7 @@ static void set_log_lost(struct pt_log_reader *r, struct pt_total *e, unsigned c
 static uint64_t balance_author(struct pt_log_reader *r, const struct pt_author_share *share)
 {
     uint64_t lost = rest_of(share->author->logged, share->booked) + share->dropped, error;
-    struct pt_total *e = pt_totals_find(&r->totals, share->author->author.wid);
+    struct pt_total *e = pt_author_stats_find(&r->totals, share->author->author.wid);
 
     if (!e)
         return 0;
@@ -107,7 +107,7 @@ static void balance_log(struct pt_log_reader *r, const struct pt_union *u)
  * the writer has stored since. */
 static void keep_name_of_log(const struct pt_log_reader *r, struct pt_author *author)
 {
-    const struct pt_total *known = pt_totals_find(&r->totals, author->wid);
+    const struct pt_total *known = pt_author_stats_find(&r->totals, author->wid);
 
     if (known && author->names == 0)
         memcpy(author->name, known->author.name, sizeof author->name);
@@ -129,7 +129,7 @@ static int balance_stream(struct pt_log_reader *r, const struct pt_union *u)
 
         set_right(&a->lost[POSIXTRACE_LOST_OVERWRITTEN], u->shares[i].present);
         keep_name_of_log(r, &a->author);
-        if (pt_totals_set(&r->totals, a) < 0)
+        if (pt_author_stats_set(&r->totals, a) < 0)
             return -ENOMEM;
         named.recorded += a->recorded;
         for (unsigned c = 0; c < PT_LOSS_CAUSES; c++)

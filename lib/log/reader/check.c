@@ -13,7 +13,7 @@ struct check {
     void *context;
     bool ended; /* by finding() */
     struct posixtrace_log_report report;
-    struct pt_unpacker unpacker;
+    struct pt_decompressor unpacker;
 };
 
 static void find(struct check *c, uint64_t offset, uint64_t bytes, const char *text)
@@ -96,7 +96,7 @@ static void check_totals(struct check *c, const struct pt_log_reader *r)
                                        : "no end mark and no complete round");
 }
 
-static int check_file(struct check *c, const struct pt_log_reader *r, struct pt_source *source)
+static int check_file(struct check *c, const struct pt_log_reader *r, struct pt_input *source)
 {
     struct pt_walk walk;
     int rc;
@@ -119,7 +119,7 @@ int pt_log_check(int fd, int (*finding)(void *, const struct posixtrace_log_find
 {
     struct check check = { .finding = finding, .context = context };
     struct pt_log_reader *reader;
-    struct pt_source source;
+    struct pt_input source;
     int rc = pt_log_reader_new(&reader, fd);
 
     if (rc)
@@ -128,10 +128,10 @@ int pt_log_check(int fd, int (*finding)(void *, const struct posixtrace_log_find
         pt_log_reader_free(reader);
         return -ESPIPE;
     }
-    pt_source_init(&source, &reader->file, true);
+    pt_input_init(&source, &reader->file, true);
     rc = check_file(&check, reader, &source);
-    pt_source_deinit(&source);
-    pt_unpacker_deinit(&check.unpacker);
+    pt_input_deinit(&source);
+    pt_decompressor_deinit(&check.unpacker);
     if (rc == 0) {
         check.report.complete = reader->complete;
         check_totals(&check, reader);

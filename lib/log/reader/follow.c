@@ -25,7 +25,7 @@
  */
 #include <errno.h>
 #include <string.h>
-#include "base/grow.h"
+#include "base/array.h"
 #include "log/reader/state.h"
 
 enum { STOP, GIVE, GO_ON };
@@ -35,7 +35,7 @@ static int keep_packet(struct pt_log_reader *r, const struct pt_packet_data *p)
     struct pt_follow *f = &r->follow;
     uint64_t at = f->used;
 
-    if (pt_grow_to(&f->bytes, &f->room, f->used + p->head.bytes, 256u << 10) < 0)
+    if (pt_array_grow_to(&f->bytes, &f->room, f->used + p->head.bytes, 256u << 10) < 0)
         return -ENOMEM;
     memcpy(f->bytes + at, p, p->head.bytes);
     f->used += p->head.bytes;

@@ -21,7 +21,7 @@ static int take_features(struct pt_log_reader *r, const struct pt_log_header *h)
 
     r->params.attr.compression = features & PT_LOG_ZSTD ? POSIXTRACE_COMPRESSION_ZSTD
                                                         : POSIXTRACE_COMPRESSION_NONE;
-    if ((features & ~PT_LOG_FEATURES) || !pt_pack_available(r->params.attr.compression))
+    if ((features & ~PT_LOG_FEATURES) || !pt_compress_available(r->params.attr.compression))
         return -ENOTSUP;
     return 0;
 }
@@ -75,8 +75,8 @@ int pt_reader_header(struct pt_log_reader *r)
     int error;
 
     for (int i = 0; i < HEADER_TRIES; i++) {
-        pt_source_forget(&r->source);
-        at = pt_source_fetch(&r->source, 0, sizeof h, &error);
+        pt_input_forget(&r->source);
+        at = pt_input_fetch(&r->source, 0, sizeof h, &error);
         if (!at)
             return error ? error : -EINVAL;
         memcpy(&h, at, sizeof h);

@@ -236,7 +236,7 @@ static size_t leave_out_made(struct entry *entries, size_t n)
 
 static int build_threads(struct pt_log_reader *r)
 {
-    const struct pt_totals *t = &r->totals;
+    const struct pt_author_stats *t = &r->totals;
     struct entry *entries = malloc((t->count + 1) * sizeof *entries);
     struct posixtrace_thread_info *threads = malloc((t->count + 1) * sizeof *threads);
     size_t n = 0, count = 0;
@@ -279,20 +279,20 @@ int pt_log_reader_thread(struct pt_log_reader *r, size_t index, struct posixtrac
 }
 
 /* unpacker NULL: each() needs no records. */
-static int each_packet(struct pt_log_reader *r, struct pt_unpacker *unpacker,
+static int each_packet(struct pt_log_reader *r, struct pt_decompressor *unpacker,
                        int (*each)(void *context, const struct pt_log_packet *packet),
                        void *context)
 {
     const struct pt_packet_head *head;
     struct pt_log_packet packet;
-    struct pt_source source;
+    struct pt_input source;
     struct pt_walk walk;
     uint64_t offset;
     int rc;
 
     if (!r->source.seekable)
         return -ESPIPE;
-    pt_source_init(&source, &r->file, true);
+    pt_input_init(&source, &r->file, true);
     pt_reader_walk(r, &walk, &source, r->first_offset);
     while ((rc = pt_walk_next(&walk, &head, &offset)) == 1) {
         if (head->type != PT_PACKET_DATA)
@@ -306,7 +306,7 @@ static int each_packet(struct pt_log_reader *r, struct pt_unpacker *unpacker,
         if (rc)
             break;
     }
-    pt_source_deinit(&source);
+    pt_input_deinit(&source);
     return rc;
 }
 

@@ -20,7 +20,7 @@ static bool is_namesake(const struct pt_author *a, const struct pt_author *contr
 static void find_namesake(const struct pt_log_reader *r, const struct pt_author *control,
                           struct pt_namesake *n)
 {
-    const struct pt_totals *t = &r->totals;
+    const struct pt_author_stats *t = &r->totals;
 
     *n = (struct pt_namesake){ .pid = control->pid,
                                .tid = control->tid,
@@ -49,7 +49,7 @@ void pt_reader_latest_name(struct pt_log_reader *r, struct pt_author *author)
 {
     bool control = author->wid == 0 && author->tid != 0;
     uint64_t wid = control ? namesake(r, author) : author->wid;
-    const struct pt_total *total = wid || !control ? pt_totals_find(&r->totals, wid) : NULL;
+    const struct pt_total *total = wid || !control ? pt_author_stats_find(&r->totals, wid) : NULL;
 
     if (total && total->author.name[0] && total->author.pid == author->pid &&
         total->author.tid == author->tid)

@@ -43,11 +43,11 @@ static inline int64_t to_ns(struct pt_log_reader *r, uint64_t ts)
  * comes next: prefetches its author and its next records. */
 static inline void moved(struct pt_reader_round *round, uint64_t ts)
 {
-    struct pt_tournament *t = &round->contest;
+    struct pt_loser_tree *t = &round->contest;
 
-    if (pt_likely(pt_tournament_stays(t, ts)))
+    if (pt_likely(pt_loser_tree_stays(t, ts)))
         return;
-    if (pt_tournament_again(t, ts)) {
+    if (pt_loser_tree_again(t, ts)) {
         const struct pt_packet_cursor *next = &round->cursors[t->second];
 
         __builtin_prefetch(&next->author);
@@ -67,7 +67,7 @@ static inline int advance(struct pt_log_reader *r, struct pt_packet_cursor *c)
     if (pt_likely(rc == 1))
         moved(&r->round, c->record.ts);
     else if (rc == 0)
-        pt_tournament_leave(&r->round.contest);
+        pt_loser_tree_leave(&r->round.contest);
     return rc < 0 ? rc : 0;
 }
 
@@ -147,7 +147,7 @@ bool pt_log_reader_near(struct pt_log_reader *r, struct pt_event *e)
 void pt_reader_restart(struct pt_log_reader *r, uint64_t from)
 {
     pt_reader_round_clear(&r->round);
-    pt_source_forget(&r->source);
+    pt_input_forget(&r->source);
     r->source.keep = PT_SOURCE_KEEP_NOTHING;
     pt_reader_walk(r, &r->walk, &r->source, from);
     r->tail_taken = false;

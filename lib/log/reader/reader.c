@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/sys.h"
-#include "log/order.h"
+#include "log/byteorder.h"
 #include "log/reader/state.h"
 
 /* Reads the packet of a type at an offset.  1: *packet stored; 0: none there. */
@@ -24,13 +24,13 @@ static int packet_at(struct pt_log_reader *r, uint64_t offset, unsigned type,
 
     if (offset % PT_PACKET_ALIGN || offset >= r->size)
         return 0;
-    p = pt_source_fetch(&r->source, offset, sizeof *p, &error);
+    p = pt_input_fetch(&r->source, offset, sizeof *p, &error);
     if (!p || pt_le16(p->type) != type || !pt_packet_is_plausible(p, r->size - offset))
         return error;
-    p = pt_source_fetch(&r->source, offset, pt_le32(p->bytes), &error);
+    p = pt_input_fetch(&r->source, offset, pt_le32(p->bytes), &error);
     if (!p || !pt_packet_is_whole(p, r->seed))
         return error;
-    *packet = pt_order_read(&r->source.order, p);
+    *packet = pt_byteorder_read(&r->source.order, p);
     return *packet ? 1 : -ENOMEM;
 }
 
@@ -42,7 +42,7 @@ static uint64_t find_end(struct pt_log_reader *r)
     if (r->end_offset)
         return r->end_offset;
     if (r->size < PT_LOG_DATA_START + sizeof trailer ||
-        pt_source_read(&r->source, &trailer, sizeof trailer, r->size - sizeof trailer) != 0 ||
+        pt_input_read(&r->source, &trailer, sizeof trailer, r->size - sizeof trailer) != 0 ||
         pt_le32(trailer.magic) != PT_TRAILER_MAGIC || pt_le32(trailer.bytes) > r->size ||
         pt_le64(trailer.offset) != r->size - pt_le32(trailer.bytes))
         return 0;
@@ -205,7 +205,7 @@ static int spool(struct pt_log_reader *r)
     fd = open(folder && *folder ? folder : "/tmp", O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
         return -errno;
-    while ((at = pt_source_fetch(&r->source, offset, 1, &error)) != NULL) {
+    while ((at = pt_input_fetch(&r->source, offset, 1, &error)) != NULL) {
         size_t n = (size_t)(r->source.start + r->source.length - offset);
 
         error = pt_sys_write_at(fd, at, n, offset);
@@ -218,8 +218,8 @@ static int spool(struct pt_log_reader *r)
     close(fd);
     if (error)
         return error;
-    pt_source_deinit(&r->source);
-    pt_source_init(&r->source, &r->file, true);
+    pt_input_deinit(&r->source);
+    pt_input_init(&r->source, &r->file, true);
     r->spooled = true;
     return 0;
 }
@@ -233,7 +233,7 @@ static int open_reader(struct pt_log_reader *r)
     if (fstat(r->file.fd, &st) != 0)
         return -errno;
     seekable = S_ISREG(st.st_mode) || S_ISBLK(st.st_mode);
-    pt_source_init(&r->source, &r->file, seekable);
+    pt_input_init(&r->source, &r->file, seekable);
     error = pt_reader_header(r);
     if (error)
         return error;
@@ -254,7 +254,7 @@ int pt_reader_reopen(struct pt_log_reader *r)
     if (error)
         return error;
     pt_index_clear(&r->index);
-    pt_totals_clear(&r->totals);
+    pt_author_stats_clear(&r->totals);
     memset(&r->state, 0, sizeof r->state);
     memset(r->counts, 0, sizeof r->counts);
     r->counted = r->has_end = false;
@@ -308,8 +308,8 @@ int pt_log_reader_new(struct pt_log_reader **reader, int fd)
     r->most_notes = PT_ROUND_NOTES;
     r->most_unpacked = PT_ROUND_UNPACKED;
     pt_index_init(&r->index);
-    pt_totals_init(&r->totals);
-    pt_tournament_init(&r->round.contest);
+    pt_author_stats_init(&r->totals);
+    pt_loser_tree_init(&r->round.contest);
     error = open_reader(r);
     if (error) {
         pt_log_reader_free(r);
@@ -323,15 +323,15 @@ void pt_log_reader_free(struct pt_log_reader *r)
 {
     if (!r)
         return;
-    pt_texts_deinit(&r->texts);
+    pt_string_table_deinit(&r->texts);
     free(r->syncs);
     free(r->tail);
     free(r->threads);
     pt_index_deinit(&r->index);
-    pt_totals_deinit(&r->totals);
+    pt_author_stats_deinit(&r->totals);
     pt_reader_round_deinit(&r->round);
-    pt_source_deinit(&r->source);
-    pt_unpacker_deinit(&r->unpacker);
+    pt_input_deinit(&r->source);
+    pt_decompressor_deinit(&r->unpacker);
     free(r->follow.bytes);
     if (r->spooled)
         pt_descriptor_close(&r->file);
@@ -350,7 +350,7 @@ bool pt_log_reader_complete(const struct pt_log_reader *r)
 
 const char *pt_log_reader_text(const struct pt_log_reader *r, enum pt_text kind, uint32_t id)
 {
-    const char *text = pt_texts_get(&r->texts, kind, id);
+    const char *text = pt_string_table_get(&r->texts, kind, id);
 
     if (text || id >= PT_ID_MAX || !r->tail_texts)
         return text;

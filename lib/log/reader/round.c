@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/assert.h"
-#include "log/order.h"
+#include "log/byteorder.h"
 #include "log/reader/state.h"
 
 /* A longer round is not kept in the window (regular files).  A round of many small packets
@@ -234,7 +234,7 @@ PT_COLD static int read_undisturbed(const struct pt_log_reader *r, void *to,
     int cancel, error;
 
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-    error = pt_source_read(&r->source, to, n->bytes, n->offset);
+    error = pt_input_read(&r->source, to, n->bytes, n->offset);
     pthread_setcancelstate(cancel, NULL);
     return error;
 }
@@ -253,7 +253,7 @@ static bool is_noted(const struct pt_log_reader *r, const struct pt_packet_head 
 static int fetch(struct pt_log_reader *r, struct pt_packet_cursor *c, const struct pt_note *n,
                  const struct pt_packet_head **packet)
 {
-    const struct pt_packet_head *p = pt_source_look(&r->source, n->offset, n->bytes);
+    const struct pt_packet_head *p = pt_input_look(&r->source, n->offset, n->bytes);
     int error = 0;
 
     *packet = p;
@@ -276,7 +276,7 @@ static int fetch(struct pt_log_reader *r, struct pt_packet_cursor *c, const stru
         return error == -ENODATA ? 0 : error;
     if (!is_noted(r, p, n))
         return 0;
-    pt_order_packet_in((struct pt_packet_head *)(void *)c->buffer);
+    pt_byteorder_packet_in((struct pt_packet_head *)(void *)c->buffer);
     return 1;
 }
 
@@ -344,7 +344,7 @@ PT_NOINLINE int pt_reader_next_packet(struct pt_log_reader *r, struct pt_packet_
 static int begin_contest(struct pt_log_reader *r)
 {
     struct pt_reader_round *round = &r->round;
-    int rc = pt_tournament_reset(&round->contest, round->cursor_count);
+    int rc = pt_loser_tree_reset(&round->contest, round->cursor_count);
 
     if (rc >= 0)
         rc = pt_reader_sort_notes(round);
@@ -354,13 +354,13 @@ static int begin_contest(struct pt_log_reader *r)
 
         rc = pt_reader_next_packet(r, c);
         if (rc == 1)
-            pt_tournament_enter(&round->contest, i, c->record.ts, (uint32_t)wid);
+            pt_loser_tree_enter(&round->contest, i, c->record.ts, (uint32_t)wid);
     }
     if (rc < 0) {
-        pt_tournament_reset(&round->contest, 0);
+        pt_loser_tree_reset(&round->contest, 0);
         return rc;
     }
-    pt_tournament_begin(&round->contest);
+    pt_loser_tree_begin(&round->contest);
     pt_assert(round->contest.count <= round->cursor_count);
     return 1;
 }

@@ -26,11 +26,11 @@
 
 #include "log/index.h"
 #include "log/reader/reader.h"
-#include "log/reader/tournament.h"
+#include "log/reader/loser_tree.h"
 #include "log/reader/walk.h"
-#include "log/tally.h"
-#include "log/texts.h"
-#include "log/totals.h"
+#include "log/packet_split.h"
+#include "log/string_table.h"
+#include "log/author_stats.h"
 #include "model/sync.h"
 
 #define PT_NO_NOTE UINT32_MAX
@@ -75,7 +75,7 @@ struct pt_reader_round {
     uint32_t *hash; /* cursor index + 1, by wid */
     size_t hash_room;
     uint64_t factor;                  /* of the hash: a log chooses its wids */
-    struct pt_tournament contest;     /* of the cursors, by their indices */
+    struct pt_loser_tree contest;     /* of the cursors, by their indices */
     struct pt_packet_cursor *current; /* whose event was given last */
     size_t held;                      /* bytes of whole packets that the cursors unpacked */
     bool damaged;                     /* some of its events are missing */
@@ -119,7 +119,7 @@ struct pt_log_reader {
     struct pt_log_params params;
     struct pt_descriptor file;
     bool spooled; /* file is our own copy of the data from a pipe */
-    struct pt_source source;
+    struct pt_input source;
     uint32_t seed;
     uint64_t size;     /* of the file when it was opened */
     uint64_t left_out; /* where the end begins that is taken as not there; or 0 */
@@ -136,14 +136,14 @@ struct pt_log_reader {
     uint64_t newest_lsn; /* ring */
     uint64_t parts;      /* with END: how many were written */
 
-    struct pt_texts texts;
+    struct pt_string_table texts;
     const struct pt_log_tail *tail_texts; /* NULL: there is no tail */
     struct pt_sync header_sync;
     struct pt_sync *syncs;
     size_t sync_count, sync_room;
     size_t logged_syncs; /* those that are in the log, not only in a tail */
     struct pt_index index;
-    struct pt_totals totals;
+    struct pt_author_stats totals;
     struct pt_log_state state; /* the last one seen, */
     uint64_t lost_switches;    /* which are not in it */
     uint64_t state_lsn;
@@ -173,7 +173,7 @@ struct pt_log_reader {
     struct pt_count count;
     bool gap; /* events are missing before the next one */
     struct pt_follow follow;
-    struct pt_unpacker unpacker;
+    struct pt_decompressor unpacker;
     struct pt_sync sync; /* in force for ts in [sync_from, sync_to) */
     uint64_t sync_from, sync_to;
     bool seeking;
@@ -210,7 +210,7 @@ int pt_reader_add_sync(struct pt_log_reader *r, const struct pt_sync *point);
 /* survey.c */
 /* A walk over the packets of events (and, if linear, names and sync points),
  * oldest first.  source must not be the reader's own while that is in use. */
-void pt_reader_walk(const struct pt_log_reader *r, struct pt_walk *walk, struct pt_source *source,
+void pt_reader_walk(const struct pt_log_reader *r, struct pt_walk *walk, struct pt_input *source,
                     uint64_t from);
 int pt_reader_survey(struct pt_log_reader *r);
 /* The newest status counts more events than were found up to it: in a ring, the round that

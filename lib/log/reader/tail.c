@@ -23,7 +23,7 @@
 #include <errno.h>
 #include <posixtrace/info.h>
 #include <stdlib.h>
-#include "base/grow.h"
+#include "base/array.h"
 #include "log/reader/tail.h"
 
 static int by_wid(const void *a, const void *b)
@@ -106,7 +106,7 @@ static int add_range(void *context, const struct pt_log_packet *p)
         pt_union_share(u, p->author.wid)->booked += p->events;
     if (!tail_has_chunk(u->tail, p->chunk_seq))
         return 0;
-    error = pt_grow(&u->ranges, &u->room, u->count, sizeof *u->ranges);
+    error = pt_array_grow(&u->ranges, &u->room, u->count, sizeof *u->ranges);
     if (error)
         return error;
     u->ranges[u->count++] = (struct pt_range){ p->chunk_seq, p->chunk_off, p->chunk_off + p->bytes,
@@ -326,7 +326,7 @@ const struct pt_log_packet *pt_log_reader_tail(const struct pt_log_reader *r, si
 
 bool pt_log_reader_has_text(const struct pt_log_reader *r, enum pt_text kind, uint32_t id)
 {
-    return pt_texts_get(&r->texts, kind, id) != NULL;
+    return pt_string_table_get(&r->texts, kind, id) != NULL;
 }
 
 size_t pt_log_reader_sync_count(const struct pt_log_reader *r)

@@ -4,14 +4,14 @@
 #include <errno.h>
 #include <string.h>
 #include "base/assert.h"
-#include "log/order.h"
+#include "log/byteorder.h"
 #include "log/reader/walk.h"
 
 #define NONE        UINT64_MAX
 #define FIRST_WORK  (32u << 20)
 #define WORK_A_STEP (8u * PT_PACKET_ALIGN) /* earned by each step */
 
-void pt_walk_init(struct pt_walk *w, struct pt_source *source, uint32_t seed, uint64_t from,
+void pt_walk_init(struct pt_walk *w, struct pt_input *source, uint32_t seed, uint64_t from,
                   uint64_t to)
 {
     *w = (struct pt_walk){ .source = source, .seed = seed, .bad_from = NONE, .work = FIRST_WORK };
@@ -86,7 +86,7 @@ static const struct pt_packet_head *packet_here(struct pt_walk *w, uint64_t to, 
     uint32_t bytes;
 
     *end = false;
-    p = pt_source_fetch(w->source, w->offset, sizeof *p, error);
+    p = pt_input_fetch(w->source, w->offset, sizeof *p, error);
     if (!p) {
         *end = !*error;
         return NULL;
@@ -96,10 +96,10 @@ static const struct pt_packet_head *packet_here(struct pt_walk *w, uint64_t to, 
     bytes = pt_le32(p->bytes);
     if (bytes > w->work)
         return NULL;
-    p = pt_source_fetch(w->source, w->offset, bytes, error);
+    p = pt_input_fetch(w->source, w->offset, bytes, error);
     if (p && pt_packet_is_whole(p, w->seed)) {
         w->work += 2 * bytes;
-        p = pt_order_read(&w->source->order, p);
+        p = pt_byteorder_read(&w->source->order, p);
         *error = p ? 0 : -ENOMEM;
         return p;
     }
@@ -154,7 +154,7 @@ static int take(struct pt_walk *w, const struct pt_packet_head *p)
  * be read. */
 static void step(struct pt_walk *w, uint64_t to)
 {
-    const struct pt_source *s = w->source;
+    const struct pt_input *s = w->source;
     uint64_t seen = s->start + s->length;
     uint32_t magic;
 

@@ -15,14 +15,14 @@
 #define PT_LOG_READER_WALK_H
 
 #include "log/format.h"
-#include "log/reader/source.h"
+#include "log/reader/input.h"
 
 struct pt_segment {
     uint64_t from, to; /* file offsets */
 };
 
 struct pt_walk {
-    struct pt_source *source;
+    struct pt_input *source;
     uint32_t seed;
     struct pt_segment segments[2];
     unsigned segment_count, segment;
@@ -44,7 +44,7 @@ struct pt_walk {
 };
 
 /* Over [from, to); more segments can be added before the first step. */
-void pt_walk_init(struct pt_walk *w, struct pt_source *source, uint32_t seed, uint64_t from,
+void pt_walk_init(struct pt_walk *w, struct pt_input *source, uint32_t seed, uint64_t from,
                   uint64_t to);
 void pt_walk_add_segment(struct pt_walk *w, uint64_t from, uint64_t to);
 

@@ -22,10 +22,10 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "base/clock.h"
-#include "base/grow.h"
+#include "base/array.h"
 #include "base/hash.h"
 #include "base/sys.h"
-#include "log/totals.h"
+#include "log/author_stats.h"
 #include "log/writer/builder.h"
 #include "log/writer/made_clock.h"
 #include "log/writer/writer.h"
@@ -364,7 +364,7 @@ static struct author *add_author(struct pt_log_builder *b, const struct pt_autho
 {
     struct author *a;
 
-    *error = pt_grow(&b->authors, &b->author_room, b->author_count, sizeof *b->authors);
+    *error = pt_array_grow(&b->authors, &b->author_room, b->author_count, sizeof *b->authors);
     if (!*error && 2 * (b->author_count + 1) > b->author_cell_count)
         *error = grow_cells(b);
     if (*error)
@@ -418,7 +418,7 @@ static int make_room(struct pt_log_builder *b, struct author *a, uint32_t len)
 
     if (a->length + wanted > PACKET_BYTES)
         error = put_packet(b, a);
-    return error ? error : pt_grow_to(&a->buffer, &a->room, a->length + wanted, FIRST_BYTES);
+    return error ? error : pt_array_grow_to(&a->buffer, &a->room, a->length + wanted, FIRST_BYTES);
 }
 
 static void add_record(struct author *a, uint32_t id, uint64_t ts,

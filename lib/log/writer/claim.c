@@ -96,7 +96,7 @@ static bool is_there(const struct pt_log_claim *c)
 }
 
 /* Stores the bytes that the change may have to be compared with, or replaced by. */
-static int prepare(struct pt_log_claim *c, const struct pt_out_change *change)
+static int prepare(struct pt_log_claim *c, const struct pt_output_change *change)
 {
     off_t from = (off_t)change->offset;
     ssize_t n = 0;
@@ -109,7 +109,7 @@ static int prepare(struct pt_log_claim *c, const struct pt_out_change *change)
     return find_last(c, from < c->size ? from : c->size, &c->witness);
 }
 
-static int begin(struct pt_log_claim *c, const struct pt_out_change *change)
+static int begin(struct pt_log_claim *c, const struct pt_output_change *change)
 {
     uint8_t head[sizeof c->head];
     off_t size = 0;
@@ -128,7 +128,7 @@ static int begin(struct pt_log_claim *c, const struct pt_out_change *change)
 }
 
 /* No handler runs from here to leave(): it could fork, and the child make the same change. */
-static int enter(void *claim, const struct pt_out_change *change)
+static int enter(void *claim, const struct pt_output_change *change)
 {
     struct pt_log_claim *c = claim;
 
@@ -143,7 +143,7 @@ static int enter(void *claim, const struct pt_out_change *change)
 }
 
 /* Does the file have what the change has written? */
-static bool is_written(const struct pt_log_claim *c, const struct pt_out_change *change)
+static bool is_written(const struct pt_log_claim *c, const struct pt_output_change *change)
 {
     const uint8_t *bytes = change->bytes;
     uint8_t piece[4096];
@@ -161,7 +161,8 @@ static bool is_written(const struct pt_log_claim *c, const struct pt_out_change 
 
 /* The file has another size, or other bytes, than the change has left: -ESTALE, or why it cannot
  * be taken back. */
-static int take_back(const struct pt_log_claim *c, const struct pt_out_change *change, off_t size)
+static int take_back(const struct pt_log_claim *c, const struct pt_output_change *change,
+                     off_t size)
 {
     off_t from = (off_t)change->offset, end = from + (off_t)change->length, at;
     bool last = size == end && is_written(c, change);
@@ -177,7 +178,7 @@ static int take_back(const struct pt_log_claim *c, const struct pt_out_change *c
     return e < 0 ? -errno : -ESTALE;
 }
 
-static int leave(void *claim, const struct pt_out_change *change)
+static int leave(void *claim, const struct pt_output_change *change)
 {
     struct pt_log_claim *c = claim;
     uint8_t head[sizeof c->head];
@@ -215,7 +216,7 @@ int pt_log_claim(struct pt_log_claim *c, int fd)
 
     memset(c, 0, sizeof *c);
     c->fd = fd;
-    c->gate = (struct pt_out_gate){ enter, leave, c };
+    c->gate = (struct pt_output_gate){ enter, leave, c };
     e = pt_log_own_take(&c->own, fd);
     if (e < 0)
         return e;
@@ -241,7 +242,7 @@ int pt_log_claim_end(struct pt_log_claim *c)
 
 int pt_log_claim_truncate(struct pt_log_claim *c, off_t size)
 {
-    struct pt_out_change change = { .offset = (uint64_t)size };
+    struct pt_output_change change = { .offset = (uint64_t)size };
     int e = enter(c, &change), cut;
 
     if (e < 0)

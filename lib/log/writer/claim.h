@@ -25,7 +25,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
-#include "log/writer/out.h"
+#include "log/writer/output.h"
 #include "log/writer/own.h"
 
 struct pt_log_claim {
@@ -40,7 +40,7 @@ struct pt_log_claim {
     off_t witness;    /* offset of that byte; -1: none */
     uint8_t old[512]; /* the bytes that a change replaces, if they fit: the header */
     size_t old_length;
-    struct pt_out_gate gate; /* for the writer */
+    struct pt_output_gate gate; /* for the writer */
 };
 
 /* -EBUSY: a stream or another recovery has the file.  -EMFILE, -ENFILE, -ENOMEM. */

@@ -25,7 +25,7 @@
 #include "base/assert.h"
 #include "log/writer/state.h"
 
-void pt_writer_mark(struct pt_log_writer *w)
+void pt_log_writer_mark(struct pt_log_writer *w)
 {
     struct pt_mark mark = { PT_LOG_DATA_START + w->ring.head,
                             w->events,
@@ -35,7 +35,7 @@ void pt_writer_mark(struct pt_log_writer *w)
                             w->full,
                             w->stopped };
 
-    if (pt_writer_loops(w) || !w->params.seekable)
+    if (pt_log_writer_loops(w) || !w->params.seekable)
         return;
     while (w->mark_count && w->marks[w->mark_count - 1].offset >= mark.offset)
         w->mark_count--;
@@ -82,24 +82,24 @@ static uint64_t take_mark(struct pt_log_writer *w, uint64_t cut)
     return mark.offset;
 }
 
-bool pt_writer_is_cut(struct pt_log_writer *w)
+bool pt_log_writer_is_cut(struct pt_log_writer *w)
 {
-    pt_out_look(&w->out);
+    pt_output_look(&w->out);
     return w->out.was_cut && !w->resumed;
 }
 
 /* The file counts as cut until names and sync points are written, too.  A failure before
  * that repeats all of it, and loses the events that came after the mark meanwhile. */
-int pt_writer_go_back(struct pt_log_writer *w)
+int pt_log_writer_go_back(struct pt_log_writer *w)
 {
     uint64_t from = PT_LOG_DATA_START;
-    int error = w->part_open && pt_writer_loops(w) ? pt_ring_reserve_part(w) : 0;
+    int error = w->part_open && pt_log_writer_loops(w) ? pt_ring_reserve_part(w) : 0;
 
     if (error)
         return error;
     if (w->part_open)
-        pt_writer_close_part(w, false);
-    if (pt_writer_loops(w)) {
+        pt_log_writer_close_part(w, false);
+    if (pt_log_writer_loops(w)) {
         pt_ring_give_up_all(w, POSIXTRACE_LOST_LOG_ERROR);
         pt_ring_deinit(&w->ring);
     } else {
@@ -110,28 +110,28 @@ int pt_writer_go_back(struct pt_log_writer *w)
     for (size_t i = 0; i < w->totals.count; i++)
         w->totals.entries[i].dirty = true;
     pt_assert(from >= PT_LOG_DATA_START && !w->part_open);
-    error = pt_out_truncate(&w->out, from);
+    error = pt_output_truncate(&w->out, from);
     if (error)
         return error;
     w->out.cut = from;
-    pt_out_discard(&w->out, from);
+    pt_output_discard(&w->out, from);
     w->ring.head = from - PT_LOG_DATA_START;
-    return pt_writer_header(w, 0, 0, 0);
+    return pt_log_writer_header(w, 0, 0, 0);
 }
 
-int pt_writer_mend(struct pt_log_writer *w)
+int pt_log_writer_mend(struct pt_log_writer *w)
 {
     int error;
 
-    if (!pt_writer_is_cut(w))
+    if (!pt_log_writer_is_cut(w))
         return 0;
-    error = pt_writer_go_back(w);
+    error = pt_log_writer_go_back(w);
     if (!error)
-        error = pt_writer_copies(w);
-    w->ring.head = pt_out_offset(&w->out) - PT_LOG_DATA_START;
+        error = pt_log_writer_copies(w);
+    w->ring.head = pt_output_offset(&w->out) - PT_LOG_DATA_START;
     if (error)
         return error;
     w->out.was_cut = false;
-    error = pt_writer_round(w, 0);
-    return error ? error : pt_writer_flush(w);
+    error = pt_log_writer_round(w, 0);
+    return error ? error : pt_log_writer_flush(w);
 }

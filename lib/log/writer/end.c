@@ -45,7 +45,7 @@ static int put_index(struct pt_log_writer *w)
     struct pt_packet_index *p;
     int error;
 
-    p = pt_out_reserve(&w->out, bytes, &error);
+    p = pt_output_reserve(&w->out, bytes, &error);
     if (!p)
         return error;
     memset(p, 0, sizeof *p);
@@ -53,8 +53,8 @@ static int put_index(struct pt_log_writer *w)
     p->count = (uint32_t)w->index.count;
     if (entries)
         memcpy(p + 1, w->index.entries, entries);
-    pt_writer_seal(w, &p->head, PT_PACKET_INDEX, bytes);
-    pt_out_commit(&w->out, bytes, 0, 0);
+    pt_log_writer_seal(w, &p->head, PT_PACKET_INDEX, bytes);
+    pt_output_commit(&w->out, bytes, 0, 0);
     return 0;
 }
 
@@ -78,40 +78,40 @@ static int put_end(struct pt_log_writer *w, int end, uint64_t closing)
     uint32_t bytes = (uint32_t)(sizeof(struct pt_packet_end) + sizeof(struct pt_packet_trailer) +
                                 authors * sizeof(struct pt_packet_author) +
                                 counts * sizeof(struct pt_packet_count)) +
-                     pt_writer_more_size(w);
+                     pt_log_writer_more_size(w);
     struct pt_packet_trailer *trailer;
     struct pt_packet_author *author;
     struct pt_packet_end *p;
     uint64_t first_ts = w->first_ts;
     int error;
 
-    p = pt_out_reserve(&w->out, bytes, &error);
+    p = pt_output_reserve(&w->out, bytes, &error);
     if (!p)
         return error;
     memset(p, 0, bytes);
-    pt_writer_state(w, &p->state);
+    pt_log_writer_state(w, &p->state);
     p->state.first_ts = w->events ? first_ts : 0;
     p->state.end = end;
     p->state.authors = authors;
     p->state.counts = counts;
     p->closing_offset = closing;
-    p->index_offset = pt_out_offset(&w->out) - sizeof(struct pt_packet_index) -
+    p->index_offset = pt_output_offset(&w->out) - sizeof(struct pt_packet_index) -
                       w->index.count * sizeof *w->index.entries;
     p->last_lsn = w->last_round_lsn;
     p->head.flags = (uint16_t)((w->alone ? PT_END_ALONE : 0) | (w->outlived ? PT_END_OUTLIVED : 0));
     p->rounds = w->round - 1;
     author = (void *)(p + 1);
     for (uint32_t i = 0; i < authors; i++)
-        pt_totals_put(author++, &w->totals.entries[i]);
+        pt_author_stats_put(author++, &w->totals.entries[i]);
     put_counts(w, (void *)author);
-    pt_writer_put_more(w, (struct pt_packet_count *)(void *)author + counts);
+    pt_log_writer_put_more(w, (struct pt_packet_count *)(void *)author + counts);
     trailer = (void *)((uint8_t *)p + bytes - sizeof *trailer);
     pt_assert((uint8_t *)trailer >= (uint8_t *)author);
-    trailer->offset = pt_out_offset(&w->out);
+    trailer->offset = pt_output_offset(&w->out);
     trailer->bytes = bytes;
     trailer->magic = PT_TRAILER_MAGIC;
-    pt_writer_seal(w, &p->head, PT_PACKET_END, bytes);
-    pt_out_commit(&w->out, bytes, 0, 0);
+    pt_log_writer_seal(w, &p->head, PT_PACKET_END, bytes);
+    pt_output_commit(&w->out, bytes, 0, 0);
     return 0;
 }
 
@@ -121,29 +121,29 @@ static int put_closing(struct pt_log_writer *w, int end)
     int error = 0;
 
     if (w->ring.bytes) {
-        error = pt_out_seek(&w->out, w->ring.meta);
+        error = pt_output_seek(&w->out, w->ring.meta);
         closing = PT_LOG_DATA_START + w->ring.bytes;
     } else {
-        closing = pt_out_offset(&w->out);
-        error = pt_writer_copies(w);
+        closing = pt_output_offset(&w->out);
+        error = pt_log_writer_copies(w);
     }
-    if (!error && pt_writer_loops(w))
+    if (!error && pt_log_writer_loops(w))
         error = index_parts(w);
     if (!error)
         error = put_index(w);
-    end_offset = pt_out_offset(&w->out);
+    end_offset = pt_output_offset(&w->out);
     if (!error)
         error = put_end(w, end, closing);
-    file_end = pt_out_offset(&w->out);
+    file_end = pt_output_offset(&w->out);
     if (!error)
-        error = pt_writer_flush(w);
+        error = pt_log_writer_flush(w);
     if (error || !w->params.seekable)
         return error;
     /* Making the file as long as it should be hides a cut. */
-    if (pt_writer_is_cut(w))
+    if (pt_log_writer_is_cut(w))
         return 0;
-    error = w->out.size == file_end ? 0 : pt_out_truncate(&w->out, file_end);
-    return error ? error : pt_writer_header(w, PT_LOG_COMPLETE, end_offset, file_end);
+    error = w->out.size == file_end ? 0 : pt_output_truncate(&w->out, file_end);
+    return error ? error : pt_log_writer_header(w, PT_LOG_COMPLETE, end_offset, file_end);
 }
 
 /* A write failed: closes the log so that the packets on the disk can be read. */
@@ -151,16 +151,16 @@ static void close_anyway(struct pt_log_writer *w, int error, int end)
 {
     uint64_t whole;
 
-    if (pt_writer_is_cut(w))
-        pt_writer_go_back(w);
+    if (pt_log_writer_is_cut(w))
+        pt_log_writer_go_back(w);
     whole = w->out.whole;
-    pt_writer_emergency(w, -error, end);
+    pt_log_writer_emergency(w, -error, end);
     if (!w->emergency || w->resumed)
         return;
     if ((!w->ring.bytes || whole >= PT_LOG_DATA_START + w->ring.bytes) &&
-        pt_out_truncate(&w->out, whole) != 0)
+        pt_output_truncate(&w->out, whole) != 0)
         return;
-    if (pt_writer_header(w, PT_LOG_COMPLETE, 0, 0) == 0)
+    if (pt_log_writer_header(w, PT_LOG_COMPLETE, 0, 0) == 0)
         w->closed = true;
 }
 
@@ -171,10 +171,10 @@ static int close_log(struct pt_log_writer *w, int end)
     int error = 0;
 
     for (int i = 0; i < CLOSE_TRIES; i++) {
-        error = pt_writer_mend(w);
+        error = pt_log_writer_mend(w);
         if (!error)
             error = put_closing(w, end);
-        if (!pt_writer_is_cut(w))
+        if (!pt_log_writer_is_cut(w))
             return error;
     }
     return error ? error : -EIO;
@@ -183,7 +183,7 @@ static int close_log(struct pt_log_writer *w, int end)
 int pt_log_complete(struct pt_log_writer *w, int end, const struct pt_log_status *status,
                     const struct pt_log_author_totals *authors, size_t count)
 {
-    int totals = pt_writer_set_totals(w, status, authors, count), error = totals;
+    int totals = pt_log_writer_set_totals(w, status, authors, count), error = totals;
 
     if (w->closed)
         return 0;
@@ -191,15 +191,15 @@ int pt_log_complete(struct pt_log_writer *w, int end, const struct pt_log_status
     w->alone = end == POSIXTRACE_END_RECOVERED && !status;
     w->outlived = end == POSIXTRACE_END_SHUTDOWN && status && status->outlived;
     if (!error && w->stop_due)
-        error = pt_writer_stop(w);
+        error = pt_log_writer_stop(w);
     /* Once the emergency status is gone, a log that is cut here needs its numbers.  The dead
      * writer's segment, where it is found later, may have more of the round. */
     if (!error && (w->part_open || w->part_goes_on || w->emergency))
-        error = pt_writer_round(w, w->alone ? PT_ROUND_CONTINUES : 0);
+        error = pt_log_writer_round(w, w->alone ? PT_ROUND_CONTINUES : 0);
     if (!error)
-        error = pt_writer_flush(w);
+        error = pt_log_writer_flush(w);
     /* If the file was cut, packets that could not be written are lost with the rest. */
-    if (!error || pt_writer_is_cut(w))
+    if (!error || pt_log_writer_is_cut(w))
         error = close_log(w, end);
     if (error)
         close_anyway(w, error, end);
@@ -211,7 +211,7 @@ int pt_log_complete(struct pt_log_writer *w, int end, const struct pt_log_status
 /* Everything but the identity, names and sync points is as in a new log. */
 static void forget(struct pt_log_writer *w)
 {
-    pt_totals_clear(&w->totals);
+    pt_author_stats_clear(&w->totals);
     pt_index_clear(&w->index);
     pt_ring_deinit(&w->ring);
     pt_types_clear(&w->part_types);
@@ -234,10 +234,10 @@ static int clear_pipe(struct pt_log_writer *w)
     forget(w);
     w->ring.head = head;
     w->totals.folded_now = true; /* the ROUND lists all authors, and there are none */
-    w->clear_offset = pt_out_offset(&w->out) + sizeof(struct pt_packet_round) +
-                      pt_writer_more_size(w);
-    error = pt_writer_round(w, 0);
-    return error ? error : pt_writer_flush(w);
+    w->clear_offset = pt_output_offset(&w->out) + sizeof(struct pt_packet_round) +
+                      pt_log_writer_more_size(w);
+    error = pt_log_writer_round(w, 0);
+    return error ? error : pt_log_writer_flush(w);
 }
 
 int pt_log_clear(struct pt_log_writer *w)
@@ -246,15 +246,15 @@ int pt_log_clear(struct pt_log_writer *w)
 
     if (!w->params.seekable)
         return clear_pipe(w);
-    error = pt_out_truncate(&w->out, PT_LOG_DATA_START);
+    error = pt_output_truncate(&w->out, PT_LOG_DATA_START);
     if (error)
         return error;
-    pt_out_discard(&w->out, PT_LOG_DATA_START);
+    pt_output_discard(&w->out, PT_LOG_DATA_START);
     w->out.was_cut = false;
     forget(w);
-    error = pt_writer_header(w, 0, 0, 0);
+    error = pt_log_writer_header(w, 0, 0, 0);
     if (!error)
-        error = pt_writer_copies(w);
-    w->ring.head = pt_out_offset(&w->out) - PT_LOG_DATA_START;
-    return error ? error : pt_writer_flush(w);
+        error = pt_log_writer_copies(w);
+    w->ring.head = pt_output_offset(&w->out) - PT_LOG_DATA_START;
+    return error ? error : pt_log_writer_flush(w);
 }

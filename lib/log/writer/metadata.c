@@ -6,7 +6,7 @@
  */
 #include <posixtrace/attr.h>
 #include <string.h>
-#include "base/grow.h"
+#include "base/array.h"
 #include "log/writer/state.h"
 
 #define SYNCS_A_PACKET 1000u
@@ -49,8 +49,8 @@ static void fill_header(const struct pt_log_writer *w, struct pt_log_header *h)
 }
 
 /* One write inside one page: a reader sees the old header or the new one. */
-int pt_writer_header(struct pt_log_writer *w, uint32_t flags, uint64_t end_offset,
-                     uint64_t file_end)
+int pt_log_writer_header(struct pt_log_writer *w, uint32_t flags, uint64_t end_offset,
+                         uint64_t file_end)
 {
     struct pt_log_header h;
 
@@ -59,33 +59,34 @@ int pt_writer_header(struct pt_log_writer *w, uint32_t flags, uint64_t end_offse
     h.end_offset = end_offset;
     h.file_end = file_end;
     pt_log_header_seal(&h);
-    return pt_out_write_at(&w->out, &h, sizeof h, 0);
+    return pt_output_write_at(&w->out, &h, sizeof h, 0);
 }
 
-int pt_writer_begin_file(struct pt_log_writer *w)
+int pt_log_writer_begin_file(struct pt_log_writer *w)
 {
     struct pt_log_header h;
     uint8_t *block;
     int error;
 
-    if (w->params.seekable && (error = pt_out_truncate(&w->out, 0)) != 0)
+    if (w->params.seekable && (error = pt_output_truncate(&w->out, 0)) != 0)
         return error;
-    block = pt_out_reserve(&w->out, PT_LOG_DATA_START, &error);
+    block = pt_output_reserve(&w->out, PT_LOG_DATA_START, &error);
     if (!block)
         return error;
     fill_header(w, &h);
     pt_log_header_seal(&h);
     memset(block, 0, PT_LOG_DATA_START);
     memcpy(block, &h, sizeof h);
-    pt_out_commit(&w->out, PT_LOG_DATA_START, 0, 0);
-    return pt_out_flush(&w->out);
+    pt_output_commit(&w->out, PT_LOG_DATA_START, 0, 0);
+    return pt_output_flush(&w->out);
 }
 
 /* ---- names, descriptions, sync points ---- */
 
-uint32_t pt_writer_text_packet(struct pt_log_writer *w, void *at, enum pt_text kind, uint32_t id)
+uint32_t pt_log_writer_text_packet(struct pt_log_writer *w, void *at, enum pt_text kind,
+                                   uint32_t id)
 {
-    const char *text = pt_texts_get(&w->texts, kind, id);
+    const char *text = pt_string_table_get(&w->texts, kind, id);
     struct pt_packet_text *p = at;
     uint32_t length = (uint32_t)strlen(text);
     uint32_t bytes = pt_packet_align((uint32_t)sizeof *p + length);
@@ -94,23 +95,23 @@ uint32_t pt_writer_text_packet(struct pt_log_writer *w, void *at, enum pt_text k
     p->id = id;
     p->length = length;
     memcpy(p + 1, text, length);
-    return pt_writer_seal(w, &p->head,
-                          kind == PT_TEXT_NAME ? PT_PACKET_NAME : PT_PACKET_DESCRIPTION, bytes);
+    return pt_log_writer_seal(w, &p->head,
+                              kind == PT_TEXT_NAME ? PT_PACKET_NAME : PT_PACKET_DESCRIPTION, bytes);
 }
 
-uint32_t pt_writer_sync_packet(struct pt_log_writer *w, void *at, const struct pt_sync *points,
-                               uint32_t count)
+uint32_t pt_log_writer_sync_packet(struct pt_log_writer *w, void *at, const struct pt_sync *points,
+                                   uint32_t count)
 {
     struct pt_packet_sync *p = at;
 
     memset(p, 0, sizeof *p);
     p->count = count;
     memcpy(p + 1, points, count * sizeof *points);
-    return pt_writer_seal(w, &p->head, PT_PACKET_SYNC,
-                          (uint32_t)(sizeof *p + count * sizeof *points));
+    return pt_log_writer_seal(w, &p->head, PT_PACKET_SYNC,
+                              (uint32_t)(sizeof *p + count * sizeof *points));
 }
 
-int pt_writer_copies(struct pt_log_writer *w)
+int pt_log_writer_copies(struct pt_log_writer *w)
 {
     void *at;
     int error;
@@ -118,19 +119,22 @@ int pt_writer_copies(struct pt_log_writer *w)
     for (size_t i = 0; i < w->sync_count; i += SYNCS_A_PACKET) {
         size_t n = w->sync_count - i < SYNCS_A_PACKET ? w->sync_count - i : SYNCS_A_PACKET;
 
-        at = pt_out_reserve(&w->out, sizeof(struct pt_packet_sync) + n * sizeof *w->syncs, &error);
+        at = pt_output_reserve(&w->out, sizeof(struct pt_packet_sync) + n * sizeof *w->syncs,
+                               &error);
         if (!at)
             return error;
-        pt_out_commit(&w->out, pt_writer_sync_packet(w, at, &w->syncs[i], (uint32_t)n), 0, 0);
+        pt_output_commit(&w->out, pt_log_writer_sync_packet(w, at, &w->syncs[i], (uint32_t)n), 0,
+                         0);
     }
     for (unsigned kind = 0; kind < PT_TEXTS; kind++)
         for (uint32_t id = 1; id < PT_ID_MAX; id++) {
-            if (!pt_texts_get(&w->texts, (enum pt_text)kind, id))
+            if (!pt_string_table_get(&w->texts, (enum pt_text)kind, id))
                 continue;
-            at = pt_out_reserve(&w->out, PT_TEXT_PACKET_MAX, &error);
+            at = pt_output_reserve(&w->out, PT_TEXT_PACKET_MAX, &error);
             if (!at)
                 return error;
-            pt_out_commit(&w->out, pt_writer_text_packet(w, at, (enum pt_text)kind, id), 0, 0);
+            pt_output_commit(&w->out, pt_log_writer_text_packet(w, at, (enum pt_text)kind, id), 0,
+                             0);
         }
     return 0;
 }
@@ -143,16 +147,16 @@ static int put_meta(struct pt_log_writer *w, const void *packet, uint32_t bytes)
     void *at;
 
     if (w->ring.bytes) {
-        error = pt_out_write_at(&w->out, packet, bytes, w->ring.meta);
+        error = pt_output_write_at(&w->out, packet, bytes, w->ring.meta);
         if (!error)
             w->ring.meta += bytes;
         return error;
     }
-    at = pt_out_reserve(&w->out, bytes, &error);
+    at = pt_output_reserve(&w->out, bytes, &error);
     if (!at)
         return error;
     memcpy(at, packet, bytes);
-    pt_out_commit(&w->out, bytes, 0, 0);
+    pt_output_commit(&w->out, bytes, 0, 0);
     w->ring.head += bytes;
     return 0;
 }
@@ -165,12 +169,12 @@ int pt_log_put_text(struct pt_log_writer *w, enum pt_text kind, uint32_t id, con
 
     if (id == 0 || id >= PT_ID_MAX || length > pt_text_max(kind))
         return -EINVAL;
-    error = pt_texts_keep(&w->texts, kind, id, text, length);
+    error = pt_string_table_keep(&w->texts, kind, id, text, length);
     if (error <= 0)
         return error;
-    error = put_meta(w, packet, pt_writer_text_packet(w, packet, kind, id));
+    error = put_meta(w, packet, pt_log_writer_text_packet(w, packet, kind, id));
     if (error) {
-        pt_texts_drop(&w->texts, kind, id);
+        pt_string_table_drop(&w->texts, kind, id);
         w->lsn--;
     }
     return error;
@@ -178,12 +182,12 @@ int pt_log_put_text(struct pt_log_writer *w, enum pt_text kind, uint32_t id, con
 
 const char *pt_log_text(const struct pt_log_writer *w, enum pt_text kind, uint32_t id)
 {
-    return pt_texts_get(&w->texts, kind, id);
+    return pt_string_table_get(&w->texts, kind, id);
 }
 
-int pt_writer_note_sync(struct pt_log_writer *w, const struct pt_sync *point)
+int pt_log_writer_note_sync(struct pt_log_writer *w, const struct pt_sync *point)
 {
-    int error = pt_grow(&w->syncs, &w->sync_room, w->sync_count, sizeof *w->syncs);
+    int error = pt_array_grow(&w->syncs, &w->sync_room, w->sync_count, sizeof *w->syncs);
 
     if (error)
         return error;
@@ -198,9 +202,9 @@ int pt_log_put_syncs(struct pt_log_writer *w, const struct pt_sync *points, unsi
     int error = 0;
 
     for (unsigned i = 0; i < n && !error; i++)
-        error = pt_writer_note_sync(w, &points[i]);
+        error = pt_log_writer_note_sync(w, &points[i]);
     if (!error) {
-        error = put_meta(w, packet, pt_writer_sync_packet(w, packet, points, n));
+        error = put_meta(w, packet, pt_log_writer_sync_packet(w, packet, points, n));
         w->lsn -= error != 0;
     }
     if (error)
@@ -217,5 +221,5 @@ int pt_log_put_sync(struct pt_log_writer *w, const struct pt_sync *point)
 
 void pt_log_name_author(struct pt_log_writer *w, uint64_t wid, const char name[16])
 {
-    pt_totals_name(&w->totals, wid, name);
+    pt_author_stats_name(&w->totals, wid, name);
 }

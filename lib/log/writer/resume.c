@@ -19,7 +19,7 @@
 #include "log/writer/writer.h"
 
 static int redo_data(struct pt_log_writer *w, const struct pt_packet_head *head,
-                     struct pt_unpacker *unpacker)
+                     struct pt_decompressor *unpacker)
 {
     struct pt_log_packet packet, piece;
     struct pt_cutter cutter;
@@ -32,7 +32,7 @@ static int redo_data(struct pt_log_writer *w, const struct pt_packet_head *head,
     pt_cut_begin(&cutter, &packet);
     rc = pt_cut_next(&cutter, UINT32_MAX, &piece, &w->types);
     if (rc == 1)
-        pt_writer_account(w, &piece, head->bytes);
+        pt_log_writer_account(w, &piece, head->bytes);
     if (head->flags & PT_DATA_FULL_STOP)
         w->full = true;
     return rc == -ENOMEM ? rc : 0;
@@ -40,7 +40,7 @@ static int redo_data(struct pt_log_writer *w, const struct pt_packet_head *head,
 
 static int redo_round(struct pt_log_writer *w, const struct pt_packet_head *head)
 {
-    int error = pt_writer_loops(w) ? pt_ring_reserve_part(w) : 0;
+    int error = pt_log_writer_loops(w) ? pt_ring_reserve_part(w) : 0;
 
     if (error)
         return error;
@@ -48,12 +48,12 @@ static int redo_round(struct pt_log_writer *w, const struct pt_packet_head *head
         w->part_start = w->ring.head - head->bytes;
     w->round = head->round;
     w->last_round_lsn = head->lsn;
-    pt_writer_close_part(w, (head->flags & PT_ROUND_CONTINUES) != 0);
+    pt_log_writer_close_part(w, (head->flags & PT_ROUND_CONTINUES) != 0);
     return 0;
 }
 
 static int redo(struct pt_log_writer *w, const struct pt_packet_head *head,
-                struct pt_unpacker *unpacker)
+                struct pt_decompressor *unpacker)
 {
     w->lsn = head->lsn > w->lsn ? head->lsn : w->lsn;
     if (head->type == PT_PACKET_DATA)
@@ -73,10 +73,9 @@ static uint64_t position_of(const struct pt_log_writer *w, uint64_t offset)
     return w->ring.head + (at + bytes - w->ring.head % bytes) % bytes;
 }
 
-static int redo_all(struct pt_log_writer *w, const struct pt_log_reader *r,
-                    struct pt_source *source)
+static int redo_all(struct pt_log_writer *w, const struct pt_log_reader *r, struct pt_input *source)
 {
-    struct pt_unpacker unpacker = { .context = NULL };
+    struct pt_decompressor unpacker = { .context = NULL };
     const struct pt_packet_head *head;
     struct pt_walk walk;
     uint64_t offset;
@@ -91,14 +90,14 @@ static int redo_all(struct pt_log_writer *w, const struct pt_log_reader *r,
         if (rc)
             break;
     }
-    pt_unpacker_deinit(&unpacker);
+    pt_decompressor_deinit(&unpacker);
     return rc;
 }
 
 /* Finds the end of the names and sync points after a ring: the end of the last whole packet
  * there, in w->ring.meta. */
 static int find_meta_end(struct pt_log_writer *w, const struct pt_log_reader *r,
-                         struct pt_source *source)
+                         struct pt_input *source)
 {
     const struct pt_packet_head *head;
     struct pt_walk walk;
@@ -116,11 +115,11 @@ static int find_meta_end(struct pt_log_writer *w, const struct pt_log_reader *r,
 
 static int take_texts(struct pt_log_writer *w, const struct pt_log_reader *r)
 {
-    int error = pt_texts_copy(&w->texts, &r->texts);
+    int error = pt_string_table_copy(&w->texts, &r->texts);
 
     /* Sync points that only the tail has are not noted: they must still be written. */
     for (size_t i = 0; i < pt_log_reader_sync_count(r) && !error; i++)
-        error = pt_writer_note_sync(w, &r->syncs[i]);
+        error = pt_log_writer_note_sync(w, &r->syncs[i]);
     return error;
 }
 
@@ -157,7 +156,7 @@ static void take_state(struct pt_log_writer *w, const struct pt_log_reader *r)
     if (!w->ring.bytes && r->first_offset != PT_LOG_DATA_START)
         w->clear_offset = r->first_offset;
     /* Its writer had no room on the disk for the STOP, or that was cut off, or none was
-     * needed, which pt_writer_stop() finds again. */
+     * needed, which pt_log_writer_stop() finds again. */
     w->stop_due = !w->full && s->log_full && w->params.attr.log_policy == POSIX_TRACE_UNTIL_FULL;
     w->full = w->full || w->stop_due;
 }
@@ -173,23 +172,23 @@ static int take_totals(struct pt_log_writer *w, const struct pt_log_reader *r)
         struct pt_log_author_totals totals = { .author = e->author, .recorded = e->recorded };
 
         memcpy(totals.lost, e->lost, sizeof totals.lost);
-        error = pt_totals_set(&w->totals, &totals);
+        error = pt_author_stats_set(&w->totals, &totals);
         for (unsigned c = 0; c < PT_LOSS_CAUSES && !error; c++)
-            pt_totals_lose(&w->totals, e->author.wid, c, e->log_lost[c]);
+            pt_author_stats_lose(&w->totals, e->author.wid, c, e->log_lost[c]);
     }
     return error;
 }
 
 static int rebuild(struct pt_log_writer *w, struct pt_log_reader *r)
 {
-    struct pt_source source;
+    struct pt_input source;
     int error;
 
-    pt_source_init(&source, &r->file, true);
+    pt_input_init(&source, &r->file, true);
     error = redo_all(w, r, &source);
     if (!error && w->ring.bytes)
         error = find_meta_end(w, r, &source);
-    pt_source_deinit(&source);
+    pt_input_deinit(&source);
     if (!error)
         error = take_totals(w, r);
     if (!error)
@@ -206,14 +205,14 @@ static int rebuild(struct pt_log_writer *w, struct pt_log_reader *r)
     w->flushed_round = w->round;
     for (size_t i = 0; i < w->totals.count; i++)
         w->totals.entries[i].dirty = true;
-    pt_out_discard(&w->out, pt_ring_offset(w, w->ring.head));
+    pt_output_discard(&w->out, pt_ring_offset(w, w->ring.head));
     if (w->ring.bytes != r->ring_bytes)
-        return pt_writer_header(w, 0, 0, 0);
-    return w->ring.bytes ? 0 : pt_out_truncate(&w->out, w->out.position);
+        return pt_log_writer_header(w, 0, 0, 0);
+    return w->ring.bytes ? 0 : pt_output_truncate(&w->out, w->out.position);
 }
 
 static int resume(struct pt_log_writer **writer, int fd, struct pt_log_reader *r,
-                  const struct pt_out_gate *gate, bool rehearses)
+                  const struct pt_output_gate *gate, bool rehearses)
 {
     int error, flags = fcntl(fd, F_GETFL);
     struct pt_log_writer *w;
@@ -236,9 +235,9 @@ static int resume(struct pt_log_writer **writer, int fd, struct pt_log_reader *r
         pt_ring_fit(w, r->size);
     w->resumed = true;
     w->emergency = true; /* if there is one: erased as soon as all could be written */
-    pt_totals_init(&w->totals);
+    pt_author_stats_init(&w->totals);
     pt_index_init(&w->index);
-    error = pt_out_init(&w->out, fd, true, 0);
+    error = pt_output_init(&w->out, fd, true, 0);
     w->out.gate = gate;
     w->out.rehearses = rehearses;
     /* The end of the file may be of a recovery that was killed, which had made it longer. */
@@ -254,7 +253,7 @@ static int resume(struct pt_log_writer **writer, int fd, struct pt_log_reader *r
 }
 
 int pt_log_writer_resume(struct pt_log_writer **writer, int fd, struct pt_log_reader *r,
-                         const struct pt_out_gate *gate)
+                         const struct pt_output_gate *gate)
 {
     return resume(writer, fd, r, gate, false);
 }
@@ -271,5 +270,5 @@ uint64_t pt_log_writer_reach(const struct pt_log_writer *w)
 
 int pt_log_writer_extend(struct pt_log_writer *w, uint64_t size)
 {
-    return pt_out_extend(&w->out, size);
+    return pt_output_extend(&w->out, size);
 }

@@ -5,11 +5,11 @@
 #define PT_LOG_WRITER_RESUME_H
 
 #include "log/reader/reader.h"
-#include "log/writer/out.h"
+#include "log/writer/output.h"
 #include "log/writer/writer.h"
 
 int pt_log_writer_resume(struct pt_log_writer **writer, int fd, struct pt_log_reader *r,
-                         const struct pt_out_gate *gate);
+                         const struct pt_output_gate *gate);
 
 /*
  * The same for a writer that writes nothing and computes the length that the file will reach.

@@ -29,7 +29,7 @@ static uint32_t clamp(uint64_t bytes)
 
 uint32_t pt_ring_event_limit(const struct pt_log_writer *w)
 {
-    uint64_t size = pt_writer_size(w);
+    uint64_t size = pt_log_writer_size(w);
 
     return size > sizeof(struct pt_packet_data)
                ? clamp((size - sizeof(struct pt_packet_data)) & ~7ull)
@@ -43,12 +43,12 @@ uint32_t pt_ring_piece_limit(const struct pt_log_writer *w)
 
 uint64_t pt_ring_part_limit(const struct pt_log_writer *w)
 {
-    return pt_writer_size(w) / 8;
+    return pt_log_writer_size(w) / 8;
 }
 
 uint32_t pt_ring_round_limit(const struct pt_log_writer *w)
 {
-    uint64_t ring = w->ring.bytes ? w->ring.bytes : pt_writer_size(w) + RING_SLACK;
+    uint64_t ring = w->ring.bytes ? w->ring.bytes : pt_log_writer_size(w) + RING_SLACK;
 
     ring /= 16;
     return ring < PT_PACKET_MAX / 2 ? (uint32_t)ring : PT_PACKET_MAX / 2;
@@ -112,7 +112,7 @@ static struct pt_part_count *count_part(struct pt_log_writer *w, struct pt_part 
     w->uncounted |= n != 0 && !counts;
     n = 0;
     for (size_t i = 0; i < w->part_author_count; i++) {
-        struct pt_total *total = pt_totals_find(&w->totals, w->part_authors[i]);
+        struct pt_total *total = pt_author_stats_find(&w->totals, w->part_authors[i]);
 
         if (!total)
             continue;
@@ -160,7 +160,7 @@ static void give_up_oldest_for(struct pt_log_writer *w, unsigned cause)
     for (uint32_t i = 0; i < part->authors; i++) {
         const struct pt_part_count *c = &part->counts[i];
 
-        pt_totals_lose(&w->totals, c->key, cause, c->events);
+        pt_author_stats_lose(&w->totals, c->key, cause, c->events);
         unknown -= c->events;
     }
     pt_assert(w->resumed || unknown <= part->events);
@@ -200,12 +200,12 @@ static int put_pad(struct pt_log_writer *w, uint32_t bytes)
     struct pt_packet_head *pad;
     int error;
 
-    pad = pt_out_reserve(&w->out, bytes, &error);
+    pad = pt_output_reserve(&w->out, bytes, &error);
     if (!pad)
         return error;
     memset(pad, 0, bytes);
-    pt_writer_seal(w, pad, PT_PACKET_PAD, bytes);
-    pt_out_commit(&w->out, bytes, 0, 0);
+    pt_log_writer_seal(w, pad, PT_PACKET_PAD, bytes);
+    pt_output_commit(&w->out, bytes, 0, 0);
     return 0;
 }
 
@@ -214,9 +214,9 @@ static int put_pad(struct pt_log_writer *w, uint32_t bytes)
 static int fix_ring(struct pt_log_writer *w)
 {
     struct pt_ring *ring = &w->ring;
-    uint64_t least = pt_writer_size(w), lsn = w->lsn;
-    uint64_t offset = pt_out_offset(&w->out);
-    int error = pt_out_flush(&w->out);
+    uint64_t least = pt_log_writer_size(w), lsn = w->lsn;
+    uint64_t offset = pt_output_offset(&w->out);
+    int error = pt_output_flush(&w->out);
 
     if (error)
         return error;
@@ -230,18 +230,18 @@ static int fix_ring(struct pt_log_writer *w)
     if (ring->bytes > ring->head)
         error = put_pad(w, (uint32_t)(ring->bytes - ring->head));
     if (!error)
-        error = pt_writer_copies(w);
-    pt_assert(error || pt_out_offset(&w->out) >= PT_LOG_DATA_START + ring->bytes);
-    ring->meta = pt_out_offset(&w->out);
+        error = pt_log_writer_copies(w);
+    pt_assert(error || pt_output_offset(&w->out) >= PT_LOG_DATA_START + ring->bytes);
+    ring->meta = pt_output_offset(&w->out);
     if (!error)
-        error = pt_out_flush(&w->out);
+        error = pt_output_flush(&w->out);
     if (!error)
-        error = pt_writer_header(w, 0, 0, 0);
+        error = pt_log_writer_header(w, 0, 0, 0);
     if (error) {
         ring->bytes = 0;
         w->lsn = lsn;
     }
-    pt_out_discard(&w->out, error ? offset : pt_ring_offset(w, ring->head));
+    pt_output_discard(&w->out, error ? offset : pt_ring_offset(w, ring->head));
     return error;
 }
 
@@ -258,7 +258,7 @@ static int pad_to_end(struct pt_log_writer *w, uint32_t rest)
         w->ring.head += rest;
         rest = 0;
     }
-    error = pt_out_seek(&w->out, PT_LOG_DATA_START);
+    error = pt_output_seek(&w->out, PT_LOG_DATA_START);
     if (!error)
         w->ring.head += rest;
     return error;
@@ -287,11 +287,11 @@ static int free_space(struct pt_log_writer *w, uint64_t bytes)
 int pt_ring_place(struct pt_log_writer *w, uint32_t bytes, bool data)
 {
     struct pt_ring *ring = &w->ring;
-    uint64_t size = pt_writer_size(w), rest;
+    uint64_t size = pt_log_writer_size(w), rest;
     int rc = 0;
 
     if (data && w->part_open && w->part_bytes + bytes > pt_ring_part_limit(w))
-        rc = pt_writer_round(w, PT_ROUND_CONTINUES);
+        rc = pt_log_writer_round(w, PT_ROUND_CONTINUES);
     if (rc)
         return rc;
     if (!ring->bytes) {
@@ -316,13 +316,13 @@ int pt_ring_place(struct pt_log_writer *w, uint32_t bytes, bool data)
             rc = pad_to_end(w, (uint32_t)rest);
         if (rc)
             return rc;
-    } else if (rest == ring->bytes && pt_out_offset(&w->out) != PT_LOG_DATA_START) {
-        rc = pt_out_seek(&w->out, PT_LOG_DATA_START);
+    } else if (rest == ring->bytes && pt_output_offset(&w->out) != PT_LOG_DATA_START) {
+        rc = pt_output_seek(&w->out, PT_LOG_DATA_START);
         if (rc)
             return rc;
     }
     rc = free_space(w, bytes);
     pt_assert(rc || ring->head % ring->bytes + bytes <= ring->bytes);
-    pt_assert(rc || pt_out_offset(&w->out) == pt_ring_offset(w, ring->head));
+    pt_assert(rc || pt_output_offset(&w->out) == pt_ring_offset(w, ring->head));
     return rc;
 }

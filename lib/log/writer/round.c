@@ -14,15 +14,15 @@
 #include "base/assert.h"
 #include "log/writer/state.h"
 
-int pt_writer_set_totals(struct pt_log_writer *w, const struct pt_log_status *status,
-                         const struct pt_log_author_totals *authors, size_t count)
+int pt_log_writer_set_totals(struct pt_log_writer *w, const struct pt_log_status *status,
+                             const struct pt_log_author_totals *authors, size_t count)
 {
     int error = 0;
 
     if (status)
         w->status = *status;
     for (size_t i = 0; i < count; i++) {
-        int rc = pt_totals_set(&w->totals, &authors[i]);
+        int rc = pt_author_stats_set(&w->totals, &authors[i]);
 
         if (rc)
             error = rc;
@@ -35,7 +35,7 @@ static void fill_oldest(const struct pt_log_writer *w, struct pt_log_state *s)
 {
     s->oldest_round = 1;
     s->oldest_offset = w->clear_offset ? w->clear_offset : PT_LOG_DATA_START;
-    if (!pt_writer_loops(w))
+    if (!pt_log_writer_loops(w))
         return;
     if (w->ring.count) {
         const struct pt_part *oldest = pt_ring_part(&w->ring, 0);
@@ -50,7 +50,7 @@ static void fill_oldest(const struct pt_log_writer *w, struct pt_log_state *s)
     }
 }
 
-void pt_writer_state(struct pt_log_writer *w, struct pt_log_state *s)
+void pt_log_writer_state(struct pt_log_writer *w, struct pt_log_state *s)
 {
     const struct pt_log_status *status = &w->status;
 
@@ -60,7 +60,7 @@ void pt_writer_state(struct pt_log_writer *w, struct pt_log_state *s)
     s->stream_full = status->stream_full;
     s->stream_overrun = status->stream_overrun;
     s->flush_error = status->flush_error;
-    s->log_full = pt_writer_is_full(w) ? POSIX_TRACE_FULL : POSIX_TRACE_NOT_FULL;
+    s->log_full = pt_log_writer_is_full(w) ? POSIX_TRACE_FULL : POSIX_TRACE_NOT_FULL;
     s->log_overrun = w->overran ? POSIX_TRACE_OVERRUN : POSIX_TRACE_NO_OVERRUN;
     s->late = status->late;
     s->peak_bytes = status->peak_bytes;
@@ -85,10 +85,10 @@ void pt_writer_state(struct pt_log_writer *w, struct pt_log_state *s)
 }
 
 /* The part is in the log, its ROUND included: the next one begins. */
-void pt_writer_close_part(struct pt_log_writer *w, bool goes_on)
+void pt_log_writer_close_part(struct pt_log_writer *w, bool goes_on)
 {
     pt_assert(w->part_start <= w->ring.head && w->part_open == (w->part_packets > 0));
-    if (pt_writer_loops(w))
+    if (pt_log_writer_loops(w))
         pt_ring_push_part(w);
     else if (w->part_open)
         pt_index_add(&w->index, PT_LOG_DATA_START + w->part_start, w->ring.head - w->part_start,
@@ -98,25 +98,25 @@ void pt_writer_close_part(struct pt_log_writer *w, bool goes_on)
     w->part_first = w->part_last = 0;
     w->part_goes_on = goes_on;
     w->round++;
-    pt_writer_mark(w);
+    pt_log_writer_mark(w);
 }
 
-uint32_t pt_writer_more_size(const struct pt_log_writer *w)
+uint32_t pt_log_writer_more_size(const struct pt_log_writer *w)
 {
     return w->status.lost_switches ? sizeof(struct pt_packet_more) : 0;
 }
 
-void pt_writer_put_more(const struct pt_log_writer *w, void *to)
+void pt_log_writer_put_more(const struct pt_log_writer *w, void *to)
 {
     const struct pt_packet_more more = { w->status.lost_switches };
 
-    memcpy(to, &more, pt_writer_more_size(w));
+    memcpy(to, &more, pt_log_writer_more_size(w));
 }
 
 /* How many authors a ROUND of at most limit bytes can list, of those wanted. */
 static uint32_t list_size(const struct pt_log_writer *w, bool all, uint64_t limit)
 {
-    uint64_t fixed = sizeof(struct pt_packet_round) + pt_writer_more_size(w);
+    uint64_t fixed = sizeof(struct pt_packet_round) + pt_log_writer_more_size(w);
     uint64_t room = (limit - fixed) / sizeof(struct pt_packet_author);
     uint32_t n = 0;
 
@@ -136,7 +136,7 @@ static void list_authors(struct pt_log_writer *w, struct pt_packet_author *to, u
 
         if (!all && !e->dirty)
             continue;
-        pt_totals_put(&to[n++], e);
+        pt_author_stats_put(&to[n++], e);
         if (stays) {
             e->dirty = false;
             e->listed_in = w->round;
@@ -145,11 +145,11 @@ static void list_authors(struct pt_log_writer *w, struct pt_packet_author *to, u
     pt_assert(n == count);
 }
 
-int pt_writer_round(struct pt_log_writer *w, unsigned flags)
+int pt_log_writer_round(struct pt_log_writer *w, unsigned flags)
 {
-    bool loops = pt_writer_loops(w), all = w->totals.folded_now && !loops;
+    bool loops = pt_log_writer_loops(w), all = w->totals.folded_now && !loops;
     bool replaceable = w->full && w->params.seekable && !w->part_open;
-    uint32_t more = pt_writer_more_size(w);
+    uint32_t more = pt_log_writer_more_size(w);
     uint32_t least = sizeof(struct pt_packet_round) + 4 * sizeof(struct pt_packet_author) + more;
     uint32_t limit = loops ? pt_ring_round_limit(w) : PT_PACKET_MAX, authors, bytes;
     struct pt_packet_round *p;
@@ -163,13 +163,13 @@ int pt_writer_round(struct pt_log_writer *w, unsigned flags)
         rc = pt_ring_place(w, bytes, false);
     if (rc)
         return rc < 0 ? rc : -ENOSPC;
-    p = pt_out_reserve(&w->out, bytes, &rc);
+    p = pt_output_reserve(&w->out, bytes, &rc);
     if (!p)
         return rc;
     memset(p, 0, bytes);
     if (!w->part_open)
         w->part_start = w->ring.head;
-    pt_writer_state(w, &p->state);
+    pt_log_writer_state(w, &p->state);
     p->state.authors = authors;
     p->events = w->part_events;
     p->packets = w->part_packets;
@@ -177,21 +177,21 @@ int pt_writer_round(struct pt_log_writer *w, unsigned flags)
     p->first_ts = w->part_first;
     p->last_ts = w->part_last;
     list_authors(w, (void *)(p + 1), authors, all, !replaceable);
-    pt_writer_put_more(w, (struct pt_packet_author *)(void *)(p + 1) + authors);
-    w->replace.offset = replaceable ? pt_out_offset(&w->out) : 0;
+    pt_log_writer_put_more(w, (struct pt_packet_author *)(void *)(p + 1) + authors);
+    w->replace.offset = replaceable ? pt_output_offset(&w->out) : 0;
     w->replace.lsn = w->lsn;
     w->replace.bytes = replaceable ? bytes : 0;
     p->head.flags = (uint16_t)(flags | (all ? PT_ROUND_ALL : 0));
-    pt_writer_seal(w, &p->head, PT_PACKET_ROUND, bytes);
+    pt_log_writer_seal(w, &p->head, PT_PACKET_ROUND, bytes);
     w->last_round_lsn = w->lsn;
-    pt_out_commit(&w->out, bytes, 0, 0);
+    pt_output_commit(&w->out, bytes, 0, 0);
     w->ring.head += bytes;
     w->totals.folded_now = w->totals.folded_now && (loops || replaceable);
-    pt_writer_close_part(w, (flags & PT_ROUND_CONTINUES) != 0);
+    pt_log_writer_close_part(w, (flags & PT_ROUND_CONTINUES) != 0);
     return 0;
 }
 
-uint64_t pt_writer_waiting(const struct pt_log_writer *w, uint64_t first, uint64_t last)
+uint64_t pt_log_writer_waiting(const struct pt_log_writer *w, uint64_t first, uint64_t last)
 {
     uint64_t n = 0;
 
@@ -206,7 +206,7 @@ uint64_t pt_writer_waiting(const struct pt_log_writer *w, uint64_t first, uint64
 static bool is_loser(const struct pt_log_writer *w, const struct pt_total *e)
 {
     return e->dirty || e->listed_in >= w->flushed_round || e->log_lost[POSIXTRACE_LOST_LOG_ERROR] ||
-           pt_writer_waiting(w, e->author.wid, e->author.wid);
+           pt_log_writer_waiting(w, e->author.wid, e->author.wid);
 }
 
 static bool losers_fit(const struct pt_log_writer *w, uint32_t room)
@@ -224,19 +224,19 @@ static bool losers_fit(const struct pt_log_writer *w, uint32_t room)
 static uint32_t list_losers(const struct pt_log_writer *w, struct pt_packet_round *p, uint32_t room)
 {
     struct pt_packet_author *to = (void *)(p + 1);
-    uint64_t unlisted = pt_writer_waiting(w, 2, UINT64_MAX);
+    uint64_t unlisted = pt_log_writer_waiting(w, 2, UINT64_MAX);
     bool fit = losers_fit(w, room);
     uint32_t n = 0;
 
     p->head.flags |= fit ? 0 : PT_ROUND_ALL;
     for (size_t i = 0; i < w->totals.count; i++) {
         const struct pt_total *e = &w->totals.entries[i];
-        uint64_t waits = pt_writer_waiting(w, e->author.wid, e->author.wid);
+        uint64_t waits = pt_log_writer_waiting(w, e->author.wid, e->author.wid);
 
         if (fit && !is_loser(w, e))
             continue;
         if (n < room) {
-            pt_totals_put(&to[n], e);
+            pt_author_stats_put(&to[n], e);
             to[n++].lost[POSIXTRACE_LOST_LOG_ERROR] += waits;
             unlisted -= e->author.wid > 1 ? waits : 0;
         } else if (e->author.wid > 1) {
@@ -249,21 +249,21 @@ static uint32_t list_losers(const struct pt_log_writer *w, struct pt_packet_roun
     return n;
 }
 
-void pt_writer_emergency(struct pt_log_writer *w, int error, int end)
+void pt_log_writer_emergency(struct pt_log_writer *w, int error, int end)
 {
     union {
         struct pt_packet_round round;
         uint8_t bytes[PT_LOG_STATUS_MAX];
     } block;
     struct pt_packet_round *p = &block.round;
-    uint64_t waits = pt_writer_waiting(w, 0, UINT64_MAX);
-    uint32_t more = pt_writer_more_size(w), bytes;
+    uint64_t waits = pt_log_writer_waiting(w, 0, UINT64_MAX);
+    uint32_t more = pt_log_writer_more_size(w), bytes;
     uint32_t room = (uint32_t)((sizeof block - sizeof *p - more) / sizeof(struct pt_packet_author));
 
     if (!w->params.seekable || w->resumed)
         return;
     memset(&block, 0, sizeof block);
-    pt_writer_state(w, &p->state);
+    pt_log_writer_state(w, &p->state);
     pt_assert(w->resumed || p->state.events >= waits);
     p->head.flags = PT_ROUND_EMERGENCY;
     p->state.authors = list_losers(w, p, room);
@@ -274,23 +274,23 @@ void pt_writer_emergency(struct pt_log_writer *w, int error, int end)
         p->state.flush_error = error;
     p->head.lsn = w->lsn + 1;
     p->head.round = w->round;
-    pt_writer_put_more(w, (struct pt_packet_author *)(void *)(p + 1) + p->state.authors);
+    pt_log_writer_put_more(w, (struct pt_packet_author *)(void *)(p + 1) + p->state.authors);
     bytes = (uint32_t)(sizeof *p + p->state.authors * sizeof(struct pt_packet_author)) + more;
     pt_packet_seal(&p->head, PT_PACKET_ROUND, bytes, w->seed);
     pt_assert(p->state.authors <= room && bytes <= sizeof block);
-    if (pt_out_write_at(&w->out, &block, bytes, PT_LOG_STATUS_OFF) == 0)
+    if (pt_output_write_at(&w->out, &block, bytes, PT_LOG_STATUS_OFF) == 0)
         w->emergency = true;
 }
 
-int pt_writer_flush(struct pt_log_writer *w)
+int pt_log_writer_flush(struct pt_log_writer *w)
 {
     static const struct pt_packet_head none;
-    int error = pt_out_flush(&w->out);
+    int error = pt_output_flush(&w->out);
 
     if (!error)
         w->flushed_round = w->round;
     if (!error && w->emergency &&
-        pt_out_write_at(&w->out, &none, sizeof none, PT_LOG_STATUS_OFF) == 0)
+        pt_output_write_at(&w->out, &none, sizeof none, PT_LOG_STATUS_OFF) == 0)
         w->emergency = false;
     return error;
 }
@@ -303,38 +303,38 @@ static int take_back_round(struct pt_log_writer *w)
     int error;
 
     if (!w->replace.bytes || w->part_open ||
-        w->replace.offset + w->replace.bytes != pt_out_offset(&w->out))
+        w->replace.offset + w->replace.bytes != pt_output_offset(&w->out))
         return 0;
-    error = pt_out_seek(&w->out, w->replace.offset);
+    error = pt_output_seek(&w->out, w->replace.offset);
     if (error)
         return error;
     pt_assert(w->ring.head >= w->replace.bytes && w->round > 1 && w->lsn >= w->replace.lsn);
     w->ring.head -= w->replace.bytes;
     w->lsn = w->replace.lsn;
     w->round--;
-    pt_writer_emergency(w, 0, 0);
+    pt_log_writer_emergency(w, 0, 0);
     return 0;
 }
 
 int pt_log_end_round(struct pt_log_writer *w, const struct pt_log_status *status,
                      const struct pt_log_author_totals *authors, size_t count)
 {
-    int totals = pt_writer_set_totals(w, status, authors, count), error = totals;
+    int totals = pt_log_writer_set_totals(w, status, authors, count), error = totals;
 
     if (!error && w->stop_due)
-        error = pt_writer_stop(w);
+        error = pt_log_writer_stop(w);
     if (!error)
         error = take_back_round(w);
     if (!error)
-        error = pt_writer_round(w, 0);
+        error = pt_log_writer_round(w, 0);
     if (!error)
-        error = pt_writer_flush(w);
+        error = pt_log_writer_flush(w);
     /* If the file was cut, bytes that could not be written are lost with the rest. */
-    if (!error || pt_writer_is_cut(w))
-        error = pt_writer_mend(w);
+    if (!error || pt_log_writer_is_cut(w))
+        error = pt_log_writer_mend(w);
     if (!error)
         error = totals;
     if (error)
-        pt_writer_emergency(w, -error, 0);
+        pt_log_writer_emergency(w, -error, 0);
     return error;
 }

@@ -22,10 +22,10 @@
 #include "base/assert.h"
 #include "log/format.h"
 #include "log/index.h"
-#include "log/tally.h"
-#include "log/texts.h"
-#include "log/totals.h"
-#include "log/writer/out.h"
+#include "log/packet_split.h"
+#include "log/string_table.h"
+#include "log/author_stats.h"
+#include "log/writer/output.h"
 #include "log/writer/writer.h"
 
 struct pt_part_count {
@@ -62,20 +62,20 @@ struct pt_ring {
 
 struct pt_log_writer {
     struct pt_log_params params;
-    struct pt_out out;
-    struct pt_packer packer;
-    struct pt_order_buffer order;
+    struct pt_output out;
+    struct pt_compressor packer;
+    struct pt_byteorder_buffer order;
     uint32_t seed;
     uint64_t lsn;            /* of the last packet */
     uint64_t last_round_lsn; /* of the last ROUND packet */
     uint64_t round;          /* number of the part being written */
     uint64_t flushed_round;  /* those before are on disk entirely */
 
-    struct pt_texts texts;
+    struct pt_string_table texts;
     struct pt_sync *syncs;
     size_t sync_count, sync_room;
 
-    struct pt_totals totals;
+    struct pt_author_stats totals;
     struct pt_log_status status; /* the caller's, of the last round */
     struct pt_types types;       /* of the piece in hand */
     uint64_t counts[PT_ID_MAX];  /* in the log */
@@ -125,21 +125,21 @@ struct pt_log_writer {
 };
 
 /* The log size.  Sums and small multiples of it do not overflow. */
-static inline uint64_t pt_writer_size(const struct pt_log_writer *w)
+static inline uint64_t pt_log_writer_size(const struct pt_log_writer *w)
 {
     uint64_t size = w->params.attr.log_size;
 
     return size < INT64_MAX / 4 ? size : INT64_MAX / 4;
 }
 
-static inline bool pt_writer_loops(const struct pt_log_writer *w)
+static inline bool pt_log_writer_loops(const struct pt_log_writer *w)
 {
     return w->params.attr.log_policy == POSIX_TRACE_LOOP;
 }
 
 /* The next packet of the log, filled but for its head. */
-static inline uint32_t pt_writer_seal(struct pt_log_writer *w, struct pt_packet_head *head,
-                                      unsigned type, uint32_t bytes)
+static inline uint32_t pt_log_writer_seal(struct pt_log_writer *w, struct pt_packet_head *head,
+                                          unsigned type, uint32_t bytes)
 {
     pt_assert_call(bytes >= sizeof *head && bytes % PT_PACKET_ALIGN == 0);
     head->lsn = ++w->lsn;
@@ -148,51 +148,53 @@ static inline uint32_t pt_writer_seal(struct pt_log_writer *w, struct pt_packet_
     return bytes;
 }
 
-static inline bool pt_writer_is_full(const struct pt_log_writer *w)
+static inline bool pt_log_writer_is_full(const struct pt_log_writer *w)
 {
     return w->full || w->ring.bytes != 0;
 }
 
 /* metadata.c */
 /* The whole header block of a new log. */
-int pt_writer_begin_file(struct pt_log_writer *w);
-int pt_writer_header(struct pt_log_writer *w, uint32_t flags, uint64_t end_offset,
-                     uint64_t file_end);
+int pt_log_writer_begin_file(struct pt_log_writer *w);
+int pt_log_writer_header(struct pt_log_writer *w, uint32_t flags, uint64_t end_offset,
+                         uint64_t file_end);
 #define PT_TEXT_PACKET_MAX (sizeof(struct pt_packet_text) + PT_DESCRIPTION_MAX + PT_PACKET_ALIGN)
-uint32_t pt_writer_text_packet(struct pt_log_writer *w, void *at, enum pt_text kind, uint32_t id);
-uint32_t pt_writer_sync_packet(struct pt_log_writer *w, void *at, const struct pt_sync *points,
-                               uint32_t count);
-int pt_writer_note_sync(struct pt_log_writer *w, const struct pt_sync *point);
+uint32_t pt_log_writer_text_packet(struct pt_log_writer *w, void *at, enum pt_text kind,
+                                   uint32_t id);
+uint32_t pt_log_writer_sync_packet(struct pt_log_writer *w, void *at, const struct pt_sync *points,
+                                   uint32_t count);
+int pt_log_writer_note_sync(struct pt_log_writer *w, const struct pt_sync *point);
 /* Copies of all sync points and names, into the buffer. */
-int pt_writer_copies(struct pt_log_writer *w);
+int pt_log_writer_copies(struct pt_log_writer *w);
 
 /* store.c */
-void pt_writer_account(struct pt_log_writer *w, const struct pt_log_packet *piece, uint32_t bytes);
-int pt_writer_stop(struct pt_log_writer *w);
+void pt_log_writer_account(struct pt_log_writer *w, const struct pt_log_packet *piece,
+                           uint32_t bytes);
+int pt_log_writer_stop(struct pt_log_writer *w);
 
 /* round.c */
-int pt_writer_round(struct pt_log_writer *w, unsigned flags);
-int pt_writer_set_totals(struct pt_log_writer *w, const struct pt_log_status *status,
-                         const struct pt_log_author_totals *authors, size_t count);
-void pt_writer_state(struct pt_log_writer *w, struct pt_log_state *state);
+int pt_log_writer_round(struct pt_log_writer *w, unsigned flags);
+int pt_log_writer_set_totals(struct pt_log_writer *w, const struct pt_log_status *status,
+                             const struct pt_log_author_totals *authors, size_t count);
+void pt_log_writer_state(struct pt_log_writer *w, struct pt_log_state *state);
 /* The part after the authors of a ROUND or END, see format.h. */
-uint32_t pt_writer_more_size(const struct pt_log_writer *w);
-void pt_writer_put_more(const struct pt_log_writer *w, void *to);
-void pt_writer_close_part(struct pt_log_writer *w, bool goes_on);
-void pt_writer_emergency(struct pt_log_writer *w, int error, int end);
-int pt_writer_flush(struct pt_log_writer *w);
+uint32_t pt_log_writer_more_size(const struct pt_log_writer *w);
+void pt_log_writer_put_more(const struct pt_log_writer *w, void *to);
+void pt_log_writer_close_part(struct pt_log_writer *w, bool goes_on);
+void pt_log_writer_emergency(struct pt_log_writer *w, int error, int end);
+int pt_log_writer_flush(struct pt_log_writer *w);
 /* Events of the authors from first to last that are in the buffer only. */
-uint64_t pt_writer_waiting(const struct pt_log_writer *w, uint64_t first, uint64_t last);
+uint64_t pt_log_writer_waiting(const struct pt_log_writer *w, uint64_t first, uint64_t last);
 
 /* cut.c */
 /* A part of a log that grows has ended. */
-void pt_writer_mark(struct pt_log_writer *w);
-bool pt_writer_is_cut(struct pt_log_writer *w);
+void pt_log_writer_mark(struct pt_log_writer *w);
+bool pt_log_writer_is_cut(struct pt_log_writer *w);
 /* The file was cut: counts the events after the cut and in the buffer as lost. */
-int pt_writer_go_back(struct pt_log_writer *w);
+int pt_log_writer_go_back(struct pt_log_writer *w);
 /* If the file was cut: as above, names, sync points and a ROUND are written again, and the log
  * continues. */
-int pt_writer_mend(struct pt_log_writer *w);
+int pt_log_writer_mend(struct pt_log_writer *w);
 
 /* ring.c */
 /* All parts are lost for a cause. */

@@ -7,8 +7,8 @@
 #include <posixtrace/info.h>
 #include <string.h>
 #include "base/assert.h"
-#include "base/grow.h"
-#include "log/order.h"
+#include "base/array.h"
+#include "log/byteorder.h"
 #include "log/writer/state.h"
 
 /* The room that an UNTIL_FULL log reserves for its last event: STOP with an int. */
@@ -20,8 +20,8 @@
 static void note_part_author(struct pt_log_writer *w, struct pt_total *total, uint32_t events)
 {
     if (total->part_events == 0) {
-        if (pt_grow(&w->part_authors, &w->part_author_room, w->part_author_count,
-                    sizeof *w->part_authors) < 0)
+        if (pt_array_grow(&w->part_authors, &w->part_author_room, w->part_author_count,
+                          sizeof *w->part_authors) < 0)
             return;
         w->part_authors[w->part_author_count++] = total->author.wid;
     }
@@ -52,10 +52,11 @@ static void note_end(struct pt_log_writer *w, const struct pt_log_packet *piece)
 }
 
 /* A piece of so many bytes is in the output at part's end; w->types counts it. */
-void pt_writer_account(struct pt_log_writer *w, const struct pt_log_packet *piece, uint32_t bytes)
+void pt_log_writer_account(struct pt_log_writer *w, const struct pt_log_packet *piece,
+                           uint32_t bytes)
 {
     const struct pt_types *t = &w->types;
-    struct pt_total *total = pt_totals_get(&w->totals, &piece->author);
+    struct pt_total *total = pt_author_stats_get(&w->totals, &piece->author);
 
     pt_assert_call(bytes > 0 && piece->events > 0 && w->ring.head >= bytes);
     if (!w->part_open) {
@@ -84,10 +85,10 @@ void pt_writer_account(struct pt_log_writer *w, const struct pt_log_packet *piec
         uint32_t id = t->used[i];
 
         w->counts[id] += t->count[id];
-        if (pt_writer_loops(w))
+        if (pt_log_writer_loops(w))
             pt_types_add(&w->part_types, id, t->count[id]);
     }
-    if (total && pt_writer_loops(w))
+    if (total && pt_log_writer_loops(w))
         note_part_author(w, total, piece->events);
 }
 
@@ -144,27 +145,27 @@ static int store(struct pt_log_writer *w, const struct pt_log_packet *piece, uns
     if (rc)
         return rc;
     if (w->params.attr.compression) {
-        const void *records = pt_order_records_out(&w->order, piece->records, piece->bytes);
-        uint32_t packed = records ? pt_pack(&w->packer, records, piece->bytes, &s.at) : 0;
+        const void *records = pt_byteorder_records_out(&w->order, piece->records, piece->bytes);
+        uint32_t packed = records ? pt_compress(&w->packer, records, piece->bytes, &s.at) : 0;
 
         s.packed = packed != 0;
         s.bytes = packed ? packed : piece->bytes;
     }
     pt_assert_call(piece->events > 0 && piece->bytes <= PT_PACKET_DATA_MAX);
     bytes = (uint32_t)sizeof *p + pt_packet_align(s.bytes);
-    if (pt_writer_loops(w))
+    if (pt_log_writer_loops(w))
         rc = pt_ring_place(w, bytes, true);
     if (rc)
         return rc;
-    p = pt_out_reserve(&w->out, bytes, &rc);
+    p = pt_output_reserve(&w->out, bytes, &rc);
     if (!p)
         return rc;
     fill_data(p, piece, &s, flags);
-    pt_writer_seal(w, &p->head, PT_PACKET_DATA, bytes);
-    pt_out_commit(&w->out, bytes, piece->author.wid, piece->events);
+    pt_log_writer_seal(w, &p->head, PT_PACKET_DATA, bytes);
+    pt_output_commit(&w->out, bytes, piece->author.wid, piece->events);
     w->ring.head += bytes;
-    pt_writer_account(w, piece, bytes);
-    pt_assert(w->resumed || !pt_writer_loops(w) || w->data_bytes <= pt_writer_size(w));
+    pt_log_writer_account(w, piece, bytes);
+    pt_assert(w->resumed || !pt_log_writer_loops(w) || w->data_bytes <= pt_log_writer_size(w));
     return 0;
 }
 
@@ -173,7 +174,7 @@ static int store(struct pt_log_writer *w, const struct pt_log_packet *piece, uns
  * times the control writer would come first.  A log whose last event is a STOP of the stream
  * has its end; that it is full is in the next ROUND.
  */
-int pt_writer_stop(struct pt_log_writer *w)
+int pt_log_writer_stop(struct pt_log_writer *w)
 {
     struct {
         pt_u64 head[2];
@@ -205,14 +206,14 @@ static void lose(struct pt_log_writer *w, const struct pt_author *author, unsign
 {
     if (!events)
         return;
-    pt_totals_get(&w->totals, author);
-    pt_totals_lose(&w->totals, author->wid, cause, events);
+    pt_author_stats_get(&w->totals, author);
+    pt_author_stats_lose(&w->totals, author->wid, cause, events);
 }
 
 /* Bytes of records that the next packet of an UNTIL_FULL log may have. */
 static uint32_t room_until_full(const struct pt_log_writer *w)
 {
-    uint64_t used = w->data_bytes + STOP_BYTES + LEAST_PACKET, size = pt_writer_size(w);
+    uint64_t used = w->data_bytes + STOP_BYTES + LEAST_PACKET, size = pt_log_writer_size(w);
 
     if (used > size)
         return 0;
@@ -259,7 +260,7 @@ static int put_until_full(struct pt_log_writer *w, struct pt_cutter *cutter)
     w->overrun = w->overran = true;
     if (!w->full) {
         w->full = true;
-        pt_writer_stop(w);
+        pt_log_writer_stop(w);
     }
     return PT_LOG_DISCARDED;
 }
@@ -317,7 +318,7 @@ static int put_whole(struct pt_log_writer *w, const struct pt_log_packet *packet
 /* A full log has room again if its file was cut since the last round. */
 static int find_room(struct pt_log_writer *w)
 {
-    return w->full && !w->part_open && w->out.length == 0 ? pt_writer_mend(w) : 0;
+    return w->full && !w->part_open && w->out.length == 0 ? pt_log_writer_mend(w) : 0;
 }
 
 int pt_log_put_packet(struct pt_log_writer *w, const struct pt_log_packet *packet)

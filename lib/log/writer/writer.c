@@ -21,7 +21,7 @@ int pt_log_writer_new(struct pt_log_writer **writer, int fd, const struct pt_log
         return -errno;
     if (params->seekable ? (flags & O_APPEND) != 0 : params->attr.log_policy != POSIX_TRACE_APPEND)
         return -EINVAL;
-    if (!pt_pack_available(params->attr.compression))
+    if (!pt_compress_available(params->attr.compression))
         return -ENOTSUP;
     w = calloc(1, sizeof *w);
     if (!w)
@@ -29,13 +29,13 @@ int pt_log_writer_new(struct pt_log_writer **writer, int fd, const struct pt_log
     w->params = *params;
     w->seed = pt_packet_seed(params->id);
     w->round = w->flushed_round = 1;
-    pt_totals_init(&w->totals);
+    pt_author_stats_init(&w->totals);
     pt_index_init(&w->index);
-    error = pt_out_init(&w->out, fd, params->seekable, 0);
+    error = pt_output_init(&w->out, fd, params->seekable, 0);
     w->out.waits = params->waits;
     w->out.waits_context = params->waits_context;
     if (!error)
-        error = pt_writer_begin_file(w);
+        error = pt_log_writer_begin_file(w);
     if (error) {
         pt_log_writer_free(w);
         return error;
@@ -53,21 +53,21 @@ void pt_log_writer_free(struct pt_log_writer *w)
 {
     if (!w)
         return;
-    pt_texts_deinit(&w->texts);
+    pt_string_table_deinit(&w->texts);
     free(w->syncs);
     free(w->part_authors);
-    pt_totals_deinit(&w->totals);
+    pt_author_stats_deinit(&w->totals);
     pt_index_deinit(&w->index);
     pt_ring_deinit(&w->ring);
-    pt_out_deinit(&w->out);
-    pt_packer_deinit(&w->packer);
+    pt_output_deinit(&w->out);
+    pt_compressor_deinit(&w->packer);
     free(w->order.at);
     free(w);
 }
 
 bool pt_log_full(const struct pt_log_writer *w)
 {
-    return pt_writer_is_full(w);
+    return pt_log_writer_is_full(w);
 }
 
 bool pt_log_overrun(struct pt_log_writer *w, bool reset)
@@ -84,7 +84,7 @@ void pt_log_books(const struct pt_log_writer *w, struct pt_log_books *books)
     *books = (struct pt_log_books){
         .lsn = w->lsn,
         .events = w->events,
-        .waiting = pt_writer_waiting(w, 0, UINT64_MAX),
+        .waiting = pt_log_writer_waiting(w, 0, UINT64_MAX),
         .full = w->totals.lost[POSIXTRACE_LOST_LOG_FULL],
         .overwritten = w->totals.lost[POSIXTRACE_LOST_LOG_OVERWRITTEN],
         .error = w->totals.lost[POSIXTRACE_LOST_LOG_ERROR],

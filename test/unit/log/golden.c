@@ -25,7 +25,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "log/order.h"
+#include "log/byteorder.h"
 #include "log/reader/reader.h"
 #include "log/writer/writer.h"
 #include "shm/record.h"

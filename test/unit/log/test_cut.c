@@ -254,7 +254,7 @@ START_TEST(full_again_resumed)
     fill(w, &ts, fd);
     write_round(w, &ts, fd, false);
     if (emergency)
-        pt_writer_emergency(w, ENOSPC, 0);
+        pt_log_writer_emergency(w, ENOSPC, 0);
     pt_log_writer_free(w);
     ck_assert_int_eq(fstat(fd, &st), 0);
     ck_assert_int_eq(ftruncate(fd, st.st_size * share / 4), 0);
@@ -401,16 +401,16 @@ START_TEST(zeros_are_no_cut)
     static const uint8_t zeros[64];
     uint8_t bytes[128];
     int fd = log_file();
-    struct pt_out o;
+    struct pt_output o;
 
     memset(bytes, 'x', sizeof bytes);
-    ck_assert_int_eq(pt_out_init(&o, fd, true, 0), 0);
+    ck_assert_int_eq(pt_output_init(&o, fd, true, 0), 0);
     for (uint64_t at = 0; at < 8 * sizeof bytes; at += sizeof bytes) {
-        ck_assert_int_eq(pt_out_write_at(&o, bytes, sizeof bytes, at), 0);
-        ck_assert_int_eq(pt_out_write_at(&o, zeros, 64 - _i, at + 64), 0);
+        ck_assert_int_eq(pt_output_write_at(&o, bytes, sizeof bytes, at), 0);
+        ck_assert_int_eq(pt_output_write_at(&o, zeros, 64 - _i, at + 64), 0);
     }
     ck_assert(!o.was_cut);
-    pt_out_deinit(&o);
+    pt_output_deinit(&o);
     close(fd);
 }
 END_TEST

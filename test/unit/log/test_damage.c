@@ -9,7 +9,7 @@
  * runs (valgrind) try fewer of all.
  */
 #include <posixtrace/info.h>
-#include "log/order.h"
+#include "log/byteorder.h"
 #include "log/writer/writer.h"
 #include "log_helpers.h"
 #include "support/run_suite.h"

@@ -167,7 +167,7 @@ START_TEST(half_a_round)
     write_some(2, 50);
     late = maker_add(&makers[0], 1000000, 16);
     ck_assert_int_ge(pt_log_put_packet(writer, maker_take(&makers[0])), 0);
-    ck_assert_int_eq(pt_writer_flush(writer), 0);
+    ck_assert_int_eq(pt_log_writer_flush(writer), 0);
     read_new(0);
     expect_same(&got, &wanted, 0);
     early = maker_add(&makers[1], 999999, 16);
@@ -210,7 +210,7 @@ START_TEST(its_writer_dies)
     read_new(0);
     seen_add(&wanted, maker_add(&makers[0], 1000000, 16));
     ck_assert_int_ge(pt_log_put_packet(writer, maker_take(&makers[0])), 0);
-    ck_assert_int_eq(pt_writer_flush(writer), 0);
+    ck_assert_int_eq(pt_log_writer_flush(writer), 0);
     for (unsigned i = 0; i < 3; i++) {
         ck_assert_int_eq(pt_log_reader_follow(reader, false), 0);
         read_all(reader, &got);
@@ -431,7 +431,7 @@ START_TEST(another_packet_in_its_place)
         ck_assert_int_eq(pt_log_reader_next(reader, &e), 1);
         last = e.ts;
         /* As if the round were too long for the window. */
-        pt_source_forget(&reader->source);
+        pt_input_forget(&reader->source);
         write_even(more);
         while ((rc = pt_log_reader_next(reader, &e)) == 1) {
             ck_assert_uint_gt(e.ts, last);

@@ -26,13 +26,13 @@ static size_t longest_run(const uint32_t *hash, size_t room)
 START_TEST(writer_numbers_collide)
 {
     struct pt_reader_round round = { .note_count = 0 };
-    struct pt_totals totals;
+    struct pt_author_stats totals;
 
-    pt_totals_init(&totals);
+    pt_author_stats_init(&totals);
     for (uint64_t i = 1; i <= COLLIDING; i++) {
         struct pt_log_author_totals a = { .author = { .wid = i << 32 }, .recorded = 1 };
 
-        if (pt_totals_set(&totals, &a) != 0 ||
+        if (pt_author_stats_set(&totals, &a) != 0 ||
             pt_reader_note(&round, i << 32, (struct pt_note){ .bytes = 8 }) != 0)
             ck_abort_msg("no memory");
     }
@@ -40,7 +40,7 @@ START_TEST(writer_numbers_collide)
     ck_assert_uint_eq(round.cursor_count, COLLIDING);
     ck_assert_uint_lt(longest_run(totals.hash, totals.hash_room), COLLIDING / 4);
     ck_assert_uint_lt(longest_run(round.hash, round.hash_room), COLLIDING / 4);
-    pt_totals_deinit(&totals);
+    pt_author_stats_deinit(&totals);
     pt_reader_round_deinit(&round);
 }
 END_TEST

@@ -6,8 +6,8 @@
 #include "base/crc.h"
 #include "log/index.h"
 #include "log/merge.h"
-#include "log/reader/tournament.h"
-#include "log/totals.h"
+#include "log/reader/loser_tree.h"
+#include "log/author_stats.h"
 #include "log/writer/writer.h"
 #include "log_helpers.h"
 #include "model/sync.h"
@@ -141,20 +141,20 @@ static uint64_t later(uint64_t ts)
     return ts + (rand() % 50 ? (uint64_t)rand() % 3 : UINT64_MAX / 8 + (uint64_t)rand() % 40);
 }
 
-static void hold_tournament(struct pt_tournament *t, uint32_t n)
+static void hold_tournament(struct pt_loser_tree *t, uint32_t n)
 {
     uint64_t ts[1000] = { 0 }, last_ts = 0, given = 0;
     bool in[1000] = { false };
     uint32_t last = 0;
 
-    ck_assert_int_eq(pt_tournament_reset(t, n), 0);
+    ck_assert_int_eq(pt_loser_tree_reset(t, n), 0);
     for (uint32_t i = 0; i < n; i++)
         if (rand() % 8) {
             in[i] = true;
             ts[i] = later(0);
-            pt_tournament_enter(t, i, ts[i], 5000 - i);
+            pt_loser_tree_enter(t, i, ts[i], 5000 - i);
         }
-    pt_tournament_begin(t);
+    pt_loser_tree_begin(t);
     for (; t->count; given++) {
         uint32_t first = t->winner, before = first;
         bool again = false;
@@ -169,9 +169,9 @@ static void hold_tournament(struct pt_tournament *t, uint32_t n)
         ts[first] = later(ts[first]);
         if (ts[first] == last_ts && rand() % 2) {
             in[first] = false;
-            pt_tournament_leave(t);
-        } else if (!pt_tournament_stays(t, ts[first])) {
-            again = pt_tournament_again(t, ts[first]);
+            pt_loser_tree_leave(t);
+        } else if (!pt_loser_tree_stays(t, ts[first])) {
+            again = pt_loser_tree_again(t, ts[first]);
             ck_assert(again == (t->winner == before));
         }
         if (again && t->limit != UINT64_MAX)
@@ -185,13 +185,13 @@ static void hold_tournament(struct pt_tournament *t, uint32_t n)
 START_TEST(tournament)
 {
     static const uint32_t sizes[] = { 0, 1, 2, 3, 5, 8, 13, 64, 100, 33, 1000, 7 };
-    struct pt_tournament t;
+    struct pt_loser_tree t;
 
-    pt_tournament_init(&t);
+    pt_loser_tree_init(&t);
     for (unsigned round = 0; round < 5; round++)
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
             hold_tournament(&t, sizes[i]);
-    pt_tournament_deinit(&t);
+    pt_loser_tree_deinit(&t);
 }
 END_TEST
 
@@ -223,7 +223,7 @@ START_TEST(index_is_thinned)
 END_TEST
 
 /* Sums over entries and the folded rest, which must not change by folding. */
-static uint64_t sum_of(const struct pt_totals *t, unsigned cause)
+static uint64_t sum_of(const struct pt_author_stats *t, unsigned cause)
 {
     uint64_t sum = t->folded_lost[cause];
 
@@ -235,28 +235,28 @@ static uint64_t sum_of(const struct pt_totals *t, unsigned cause)
 START_TEST(authors_are_folded)
 {
     struct pt_log_author_totals a = { .recorded = 3 };
-    struct pt_totals t;
+    struct pt_author_stats t;
     uint64_t recorded = 0;
 
-    pt_totals_init(&t);
-    pt_totals_lose(&t, 5, POSIXTRACE_LOST_LOG_FULL, 7); /* author 5 is not known */
+    pt_author_stats_init(&t);
+    pt_author_stats_lose(&t, 5, POSIXTRACE_LOST_LOG_FULL, 7); /* author 5 is not known */
     for (uint32_t wid = 1; wid <= 3 * PT_TOTALS_MAX; wid++) {
         a.author.wid = wid;
         a.lost[POSIXTRACE_LOST_NESTED] = 2;
         a.ended = wid % 2;
-        if (pt_totals_set(&t, &a) != 0)
+        if (pt_author_stats_set(&t, &a) != 0)
             ck_abort_msg("no memory");
-        pt_totals_lose(&t, wid, POSIXTRACE_LOST_LOG_ERROR, 1);
+        pt_author_stats_lose(&t, wid, POSIXTRACE_LOST_LOG_ERROR, 1);
         a.author.wid = 2; /* one that is heard of again and again stays */
         a.recorded = wid;
         a.ended = false;
-        if (pt_totals_set(&t, &a) != 0)
+        if (pt_author_stats_set(&t, &a) != 0)
             ck_abort_msg("no memory");
         a.recorded = 3;
     }
     ck_assert_uint_le(t.count, PT_TOTALS_MAX);
-    ck_assert_ptr_nonnull(pt_totals_find(&t, 2));
-    ck_assert_ptr_null(pt_totals_find(&t, 3));
+    ck_assert_ptr_nonnull(pt_author_stats_find(&t, 2));
+    ck_assert_ptr_null(pt_author_stats_find(&t, 3));
     ck_assert_uint_eq(sum_of(&t, POSIXTRACE_LOST_NESTED), 2ull * 3 * PT_TOTALS_MAX);
     ck_assert_uint_eq(t.lost[POSIXTRACE_LOST_NESTED], 2ull * 3 * PT_TOTALS_MAX);
     ck_assert_uint_eq(sum_of(&t, POSIXTRACE_LOST_LOG_ERROR), 3ull * PT_TOTALS_MAX);
@@ -266,7 +266,7 @@ START_TEST(authors_are_folded)
         recorded += t.entries[i].recorded;
     ck_assert_uint_eq(recorded, 3ull * (3 * PT_TOTALS_MAX - 1) + 3 * PT_TOTALS_MAX);
     ck_assert_uint_eq(t.recorded, recorded);
-    pt_totals_deinit(&t);
+    pt_author_stats_deinit(&t);
 }
 END_TEST
 

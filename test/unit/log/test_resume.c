@@ -167,7 +167,7 @@ static void write_some(int fd, int policy, const struct seen_list *wanted)
         if (round < 2)
             ck_assert_int_eq(pt_log_end_round(w, &status, totals, AUTHORS), 0);
         else
-            pt_writer_flush(w);
+            pt_log_writer_flush(w);
     }
     pt_log_writer_free(w);
 }
@@ -240,7 +240,7 @@ START_TEST(made_again)
     ck_assert_int_eq(pt_log_end_round(w, &status, NULL, 0), 0);
     ck_assert_int_eq(pt_log_put_packet(w, &m[0].packet), 0);
     ck_assert_int_eq(pt_log_put_packet(w, &m[1].packet), 0);
-    pt_writer_flush(w);
+    pt_log_writer_flush(w);
     pt_log_writer_free(w);
     packets[0] = m[2].packet;
     packets[1] = m[3].packet;

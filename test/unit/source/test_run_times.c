@@ -161,13 +161,13 @@ static const struct pt_switch_ops fake = { .open = open_fake,
                                            .look = look_fake };
 
 /* The time for a look has come. */
-static void turn(struct pt_lookout *l, unsigned result, bool running)
+static void turn(struct pt_cputime *l, unsigned result, bool running)
 {
     unsigned before = looks;
 
     found = result;
     l->at = 1;
-    pt_lookout_turn(l, running);
+    pt_cputime_turn(l, running);
     ck_assert_uint_eq(looks, before + 1);
 }
 
@@ -175,7 +175,7 @@ START_TEST(when_to_look)
 {
     struct pt_switches *w = NULL;
     struct pt_stream *s = NULL;
-    struct pt_lookout l;
+    struct pt_cputime l;
     struct pt_attr attr;
     uint64_t pause, before;
 
@@ -183,11 +183,11 @@ START_TEST(when_to_look)
     ck_assert_int_eq(pt_stream_create(&s, &attr, -1, NULL), 0);
     pt_switches_use(&refused, &fake);
     ck_assert_int_eq(pt_switches_open(&w, s, NULL, NULL), -EACCES);
-    pt_lookout_init(&l, w);
+    pt_cputime_init(&l, w);
     ck_assert(l.waits && l.at == 0);
-    pt_lookout_turn(&l, true);
+    pt_cputime_turn(&l, true);
     ck_assert_uint_eq(looks, 0); /* no event was recorded yet */
-    pt_lookout_wake(&l);
+    pt_cputime_wake(&l);
     ck_assert(!l.waits && l.at > 0);
     before = pt_clock_ns(CLOCK_MONOTONIC);
     turn(&l, PT_LOOK_RECORDED | PT_LOOK_RAN, true);
@@ -198,15 +198,15 @@ START_TEST(when_to_look)
     for (int i = 0; i < 20; i++)
         turn(&l, PT_LOOK_RAN, true);
     ck_assert(l.pause >= 1000000000u && l.pause <= 2000000000u);
-    pt_lookout_wake(&l);
+    pt_cputime_wake(&l);
     ck_assert(l.pause == pause);
     turn(&l, 0, true); /* they sleep: so do we */
     ck_assert(l.waits && l.at == 0);
     found = PT_LOOK_RAN;
-    pt_lookout_waits_now(&l);
+    pt_cputime_waits_now(&l);
     ck_assert(l.at == 0);
     found = PT_LOOK_RECORDED; /* in the moment before we went to sleep */
-    pt_lookout_waits_now(&l);
+    pt_cputime_waits_now(&l);
     ck_assert(l.at > 0);
     turn(&l, PT_LOOK_RAN | PT_LOOK_RECORDED, false);
     ck_assert(l.waits && l.at == 0); /* a stream that is stopped needs nothing */

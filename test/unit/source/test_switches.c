@@ -401,12 +401,12 @@ static void note(struct pt_switch_threads *x, uint32_t what, const char *name)
 }
 
 /* A round finds that writer of the thread. */
-static void compare(struct pt_switch_threads *x, struct pt_live *l, uint64_t wid,
-                    enum pt_tally_source source)
+static void compare(struct pt_switch_threads *x, struct pt_consumer *l, uint64_t wid,
+                    enum pt_account_source source)
 {
     uint64_t ended = source == PT_TALLY_SLOT ? 0 : ++last_ts;
 
-    l->tally[wid] = (struct pt_tally){
+    l->tally[wid] = (struct pt_account){
         .used = true,
         .source = source,
         .ended_ts = ended,
@@ -419,8 +419,8 @@ static void compare(struct pt_switch_threads *x, struct pt_live *l, uint64_t wid
  * while it lived or not; but not the writer of a thread that had the tid before. */
 START_TEST(named_after_the_end)
 {
-    struct pt_tally tally[4] = { 0 };
-    struct pt_live l = { .tally = tally, .tally_room = 4 };
+    struct pt_account tally[4] = { 0 };
+    struct pt_consumer l = { .tally = tally, .tally_room = 4 };
     struct pt_switch_threads x = { 0 };
 
     note(&x, PT_SWITCH_NAMED, "one");

@@ -8,7 +8,7 @@
  */
 #include <string.h>
 #include "consumer/balance.h"
-#include "ring_helpers.h"
+#include "shm_helpers.h"
 #include "shm/pool.h"
 #include "shm/slot.h"
 
@@ -57,7 +57,7 @@ static void create_with_slot(struct pt_seg *seg)
 }
 
 /* All writers together have recorded one event and lost none. */
-static void check_one_is_there(const struct pt_live *live)
+static void check_one_is_there(const struct pt_consumer *live)
 {
     struct pt_balance b = { .count = 0 };
     uint64_t lost[PT_LOSS_CAUSES] = { 0 }, recorded = 0;
@@ -77,11 +77,11 @@ START_TEST(first_thread_comes_meanwhile)
 {
     uint64_t lost[PT_LOSS_CAUSES] = { 0 }, recorded = 0;
     struct pt_balance b = { .count = 0 };
-    struct pt_live live;
+    struct pt_consumer live;
     struct pt_seg seg;
 
     ring_create(&seg, 64000);
-    ck_assert_int_eq(pt_live_init(&live, &seg), 0);
+    ck_assert_int_eq(pt_consumer_init(&live, &seg), 0);
     one_comes = 1;
     and_goes = false;
     ck_assert_int_eq(pt_balance_take(&live, &b), 0);
@@ -98,7 +98,7 @@ START_TEST(first_thread_comes_meanwhile)
     for (unsigned c = 0; c < PT_LOSS_CAUSES; c++)
         ck_assert_uint_eq(lost[c], 0);
     pt_balance_free(&b);
-    pt_live_deinit(&live);
+    pt_consumer_deinit(&live);
     ring_remove(&seg);
 }
 END_TEST
@@ -106,15 +106,15 @@ END_TEST
 /* It comes, records and ends while the slots are looked at: nothing of it is lost. */
 START_TEST(one_comes_and_goes)
 {
-    struct pt_live live;
+    struct pt_consumer live;
     struct pt_seg seg;
 
     create_with_slot(&seg);
-    ck_assert_int_eq(pt_live_init(&live, &seg), 0);
+    ck_assert_int_eq(pt_consumer_init(&live, &seg), 0);
     one_comes = 1;
     and_goes = true;
     check_one_is_there(&live);
-    pt_live_deinit(&live);
+    pt_consumer_deinit(&live);
     ring_remove(&seg);
 }
 END_TEST
@@ -124,21 +124,21 @@ END_TEST
 START_TEST(one_comes_and_goes_before_an_onlooker)
 {
     struct pt_event event;
-    struct pt_live live;
+    struct pt_consumer live;
     struct pt_seg seg;
     uint64_t read = 0;
 
     create_with_slot(&seg);
     one_comes = 2;
     and_goes = true;
-    ck_assert_int_eq(pt_live_look_on(&live, &seg), 0);
+    ck_assert_int_eq(pt_consumer_look_on(&live, &seg), 0);
     ck_assert_uint_eq(one_comes, 0);
-    pt_live_finish(&live);
-    while (pt_live_next(&live, &event) == PT_LIVE_EVENT)
+    pt_consumer_finish(&live);
+    while (pt_consumer_next(&live, &event) == PT_LIVE_EVENT)
         read += event.id == PT_ID_USER_FIRST;
     ck_assert_uint_eq(read, 1);
     check_one_is_there(&live);
-    pt_live_deinit(&live);
+    pt_consumer_deinit(&live);
     ring_remove(&seg);
 }
 END_TEST
@@ -147,26 +147,26 @@ END_TEST
  * number. */
 START_TEST(claimer_dies)
 {
-    struct pt_live live;
+    struct pt_consumer live;
     struct pt_seg seg;
     uint32_t slot;
 
     ring_create(&seg, 64000);
-    ck_assert_int_eq(pt_live_init(&live, &seg), 0);
+    ck_assert_int_eq(pt_consumer_init(&live, &seg), 0);
     slot = begin_writer(&seg);
     pt_slot_detach(&seg, slot, 50);
     for (int i = 0; i < 2; i++) {
-        pt_live_take_counts(&live);
+        pt_consumer_take_counts(&live);
         ck_assert_uint_eq(live.ended_count, 1);
-        pt_live_release_ended(&live);
+        pt_consumer_release_ended(&live);
         ck_assert_uint_eq(pt_seg_slot(&seg, slot)->state, PT_SLOT_FREE);
         /* As a sweep leaves it that has found the claimer dead. */
         pt_store_release(&pt_seg_slot(&seg, slot)->state, (uint32_t)PT_SLOT_ENDED);
     }
     check_one_is_there(&live);
-    pt_live_take_counts(&live);
+    pt_consumer_take_counts(&live);
     ck_assert_uint_eq(live.gone.recorded, 0);
-    pt_live_deinit(&live);
+    pt_consumer_deinit(&live);
     ring_remove(&seg);
 }
 END_TEST
@@ -190,7 +190,7 @@ static uint32_t fill_chunk(struct pt_seg *seg, uint32_t slot, unsigned n, uint32
     return chunk;
 }
 
-static void take_one_writer(const struct pt_live *live, uint64_t *lost, uint64_t *recorded)
+static void take_one_writer(const struct pt_consumer *live, uint64_t *lost, uint64_t *recorded)
 {
     struct pt_balance b = { .count = 0 };
     uint64_t causes[PT_LOSS_CAUSES] = { 0 };
@@ -211,7 +211,7 @@ START_TEST(chunk_in_the_middle_goes)
 {
     uint64_t lost, recorded, read = 0;
     struct pt_event event;
-    struct pt_live live;
+    struct pt_consumer live;
     struct pt_seg seg;
     uint32_t slot, middle;
 
@@ -223,18 +223,18 @@ START_TEST(chunk_in_the_middle_goes)
     fill_chunk(&seg, slot, 5, 70, false);
     ck_assert(pt_pool_free(&seg, middle, pt_seg_info(&seg, middle)->word));
 
-    ck_assert_int_eq(pt_live_look_on(&live, &seg), 0);
-    pt_live_finish(&live);
+    ck_assert_int_eq(pt_consumer_look_on(&live, &seg), 0);
+    pt_consumer_finish(&live);
     take_one_writer(&live, &lost, &recorded);
     ck_assert_uint_eq(recorded, 12);
     ck_assert_uint_eq(lost, 4);
-    while (pt_live_next(&live, &event) == PT_LIVE_EVENT)
+    while (pt_consumer_next(&live, &event) == PT_LIVE_EVENT)
         read += event.id == PT_ID_USER_FIRST;
     ck_assert_uint_eq(read, 8);
     take_one_writer(&live, &lost, &recorded);
     ck_assert_uint_eq(read + lost, recorded);
     ck_assert_uint_eq(recorded, 12);
-    pt_live_deinit(&live);
+    pt_consumer_deinit(&live);
     ring_remove(&seg);
 }
 END_TEST
@@ -264,7 +264,7 @@ static uint64_t put_writers(struct pt_seg *seg, uint32_t chunk, uint64_t next, i
 }
 
 /* Of cells with something in them, one after the other: so many are looked at for a number. */
-static uint32_t longest_run(const struct pt_balance *b, const struct pt_live *l)
+static uint32_t longest_run(const struct pt_balance *b, const struct pt_consumer *l)
 {
     uint32_t room = b ? b->index_room : l->tally_room, run = 0, longest = 0;
 
@@ -280,7 +280,7 @@ START_TEST(chosen_numbers)
 {
     struct pt_balance b = { .count = 0 };
     uint64_t next = 1;
-    struct pt_live live;
+    struct pt_consumer live;
     struct pt_seg seg;
     uint32_t chunk;
 
@@ -288,16 +288,16 @@ START_TEST(chosen_numbers)
     seg.h->window = 1;
     while (pt_pool_take(&seg, 0, 300, false, &chunk) == PT_POOL_TAKEN)
         next = put_writers(&seg, chunk, next, _i);
-    ck_assert_int_eq(pt_live_init(&live, &seg), 0);
+    ck_assert_int_eq(pt_consumer_init(&live, &seg), 0);
     ck_assert_int_eq(pt_balance_take(&live, &b), 0);
     ck_assert_uint_ge(b.count, MANY);
     ck_assert_uint_lt(longest_run(&b, NULL), LONGEST_RUN);
     for (uint32_t i = 0; i < b.count; i++)
-        ck_assert_ptr_nonnull(pt_live_tally(&live, &b.entries[i].t.author));
+        ck_assert_ptr_nonnull(pt_consumer_tally(&live, &b.entries[i].t.author));
     ck_assert_uint_ge(live.tally_count, MANY);
     ck_assert_uint_lt(longest_run(NULL, &live), LONGEST_RUN);
     pt_balance_free(&b);
-    pt_live_deinit(&live);
+    pt_consumer_deinit(&live);
     ring_remove(&seg);
 }
 END_TEST

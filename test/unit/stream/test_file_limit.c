@@ -20,11 +20,11 @@
 #include <posixtrace/log.h>
 #include "base/sys.h"
 #include "consumer/tombstone.h"
-#include "page/census.h"
+#include "page/stream_quota.h"
 #include "page/dir_step.h"
 #include "place/dir.h"
 #include "place/place.h"
-#include "ring_helpers.h"
+#include "shm_helpers.h"
 #include "startup/self_record_log.h"
 #include "support/stream_inside.h"
 
@@ -138,7 +138,7 @@ static int put_tombstone(void *dir)
 static int ask_census(void *nothing)
 {
     (void)nothing;
-    return pt_census_is_full(pt_place_uid(), "s-00000000000000000000000000000001.seg");
+    return pt_stream_quota_is_full(pt_place_uid(), "s-00000000000000000000000000000001.seg");
 }
 
 static int leave_note(void *log)

@@ -4,7 +4,7 @@
  * A fork handler that was registered before the library's traces in the child: before the
  * library's own handlers have run there.  Its events are the child's, also where the fork came
  * in the middle of an event, whose half in the child is dropped; and what it has made of the
- * child stays, for one writer.  pt_lane_write() goes through the test, which forks there as a
+ * child stays, for one writer.  pt_writer_write() goes through the test, which forks there as a
  * signal handler may.
  */
 #include <pthread.h>
@@ -17,10 +17,10 @@
 
 enum { TYPE = POSIX_TRACE_UNNAMED_USER_EVENT, EVENTS = 10, LONG = 2 * PT_EVENT_INLINE };
 
-bool __real_pt_lane_write(struct pt_lane *lane, uint32_t id, const void *data, size_t len,
-                          uint64_t addr, uint64_t ts);
-bool __wrap_pt_lane_write(struct pt_lane *lane, uint32_t id, const void *data, size_t len,
-                          uint64_t addr, uint64_t ts);
+bool __real_pt_writer_write(struct pt_writer *writer, uint32_t id, const void *data, size_t len,
+                            uint64_t addr, uint64_t ts);
+bool __wrap_pt_writer_write(struct pt_writer *writer, uint32_t id, const void *data, size_t len,
+                            uint64_t addr, uint64_t ts);
 
 static bool traces_early;                /* the fork handler */
 static const struct pt_self *made_early; /* by it */
@@ -62,12 +62,12 @@ static void fork_here(void)
     ck_assert_int_eq(status, 0);
 }
 
-bool __wrap_pt_lane_write(struct pt_lane *lane, uint32_t id, const void *data, size_t len,
-                          uint64_t addr, uint64_t ts)
+bool __wrap_pt_writer_write(struct pt_writer *writer, uint32_t id, const void *data, size_t len,
+                            uint64_t addr, uint64_t ts)
 {
     if (forks && id == TYPE)
         fork_here();
-    return __real_pt_lane_write(lane, id, data, len, addr, ts);
+    return __real_pt_writer_write(writer, id, data, len, addr, ts);
 }
 
 static trace_id_t create(void)

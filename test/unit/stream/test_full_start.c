@@ -189,9 +189,9 @@ static uint32_t take_from_control(trace_id_t trid)
     uint32_t n;
 
     ck_assert_ptr_nonnull(s);
-    ck_assert_int_eq(pt_steer_begin(s), 0);
-    pt_lane_close_chunk(&s->lane);
-    ck_assert(pt_steer_end(s));
+    ck_assert_int_eq(pt_control_lock_begin(s), 0);
+    pt_writer_close_chunk(&s->writer);
+    ck_assert(pt_control_lock_end(s));
     n = s->seg->g.chunk_max = s->seg->h->nchunks;
     pt_handle_put(s);
     return n;
@@ -218,37 +218,37 @@ START_TEST(loop_is_not_started)
 END_TEST
 
 /* A second writer of this thread, as of a signal handler. */
-static void attach_lane(struct pt_lane *lane, struct pt_stream *s)
+static void attach_writer(struct pt_writer *writer, struct pt_stream *s)
 {
     struct pt_author author = { .level = 1, .pid = getpid(), .tid = gettid() };
 
-    memset(lane, 0, sizeof *lane);
-    ck_assert_int_eq(pt_lane_attach(lane, s->seg, 1, &author), 0);
+    memset(writer, 0, sizeof *writer);
+    ck_assert_int_eq(pt_writer_attach(writer, s->seg, 1, &author), 0);
 }
 
 /* The thread takes the time of its event and then has no processor, while others use up the
  * stream.  Its event is lost, and no other. */
 START_TEST(slow_thread_loses_its_own_event)
 {
-    static struct pt_lane lane;
+    static struct pt_writer writer;
     struct reader owner = { .trid = create(POSIX_TRACE_UNTIL_FULL) };
     struct pt_stream *s = pt_handle_get(owner.trid, ~0u);
     uint64_t early, number = UINT64_MAX;
     struct posixtrace_info info;
 
     ck_assert_ptr_nonnull(s);
-    attach_lane(&lane, s);
+    attach_writer(&writer, s);
     early = pt_clock_now(s->seg->h->clock);
     while (pt_load_relaxed(&s->seg->h->used_chunks) <
            s->seg->h->base_chunks + pt_load_relaxed(&s->seg->h->writers))
         trace(1);
-    ck_assert(!pt_lane_write(&lane, tick, &number, sizeof number, 0, early));
+    ck_assert(!pt_writer_write(&writer, tick, &number, sizeof number, 0, early));
     ck_assert_int_eq(status_of(owner.trid).posix_stream_full_status, POSIX_TRACE_FULL);
     ck_assert_uint_eq(read_all(&owner), made);
     info = info_of(owner.trid);
     ck_assert_uint_eq(info.events, made);
     ck_assert_uint_eq(info.lost[POSIXTRACE_LOST_FULL], 1);
-    pt_slot_detach(lane.seg, lane.slot_index, 0);
+    pt_slot_detach(writer.seg, writer.slot_index, 0);
     pt_handle_put(s);
     ck_assert_int_eq(posix_trace_shutdown(owner.trid), 0);
 }

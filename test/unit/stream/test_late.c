@@ -34,24 +34,24 @@ static unsigned resident(const void *from, size_t bytes)
 /* Traces, waits until the stream is shut down, then looks at its memory. */
 static void be_child(int ready, int go)
 {
-    const struct pt_lane *lane = NULL;
+    const struct pt_writer *writer = NULL;
     uint64_t data = 7;
     char byte = 0;
 
     posix_trace_event(tick, &data, sizeof data);
-    for (unsigned bit = 0; bit < PT_STREAMS && !lane; bit++)
-        if (pt_thread_self->lane0[bit].limit)
-            lane = &pt_thread_self->lane0[bit];
-    if (!lane || write(ready, &byte, 1) != 1 || read(go, &byte, 1) != 0)
+    for (unsigned bit = 0; bit < PT_STREAMS && !writer; bit++)
+        if (pt_thread_self->writers0[bit].limit)
+            writer = &pt_thread_self->writers0[bit];
+    if (!writer || write(ready, &byte, 1) != 1 || read(go, &byte, 1) != 0)
         _exit(4);
-    if (resident(lane->slot, sizeof *lane->slot) == 0)
+    if (resident(writer->slot, sizeof *writer->slot) == 0)
         _exit(5);
-    if (resident(lane->chunk, lane->limit) < lane->limit / PAGE)
+    if (resident(writer->chunk, writer->limit) < writer->limit / PAGE)
         _exit(6);
-    if (resident(lane->seg->h, lane->seg->g.chunks_off +
-                                   (size_t)lane->seg->g.base_chunks * lane->seg->g.chunk_size) *
+    if (resident(writer->seg->h, writer->seg->g.chunks_off + (size_t)writer->seg->g.base_chunks *
+                                                                 writer->seg->g.chunk_size) *
             (size_t)PAGE >
-        lane->seg->size / 2)
+        writer->seg->size / 2)
         _exit(7);
     _exit(0);
 }

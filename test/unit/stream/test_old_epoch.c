@@ -4,7 +4,7 @@
  * Another process stores what a process's page once said, with the gates open, when the memory
  * of the streams of that time is no longer mapped: of the process's own streams after their
  * shutdown, and of a controller's streams after the process has mapped the next ones.  Nothing
- * may be read or written there, by threads that had lanes of those streams.  In a child each: a
+ * may be read or written there, by threads that had writers of those streams.  In a child each: a
  * crash is its status.
  */
 #include <pthread.h>
@@ -123,7 +123,7 @@ static void send_byte(int fd)
     ck_assert_int_eq(write(fd, "", 1), 1);
 }
 
-/* The thread has lanes of the first streams; the next ones are mapped without it. */
+/* The thread has writers of the first streams; the next ones are mapped without it. */
 static void be_traced(int controller)
 {
     start_thread();

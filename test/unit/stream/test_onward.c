@@ -26,18 +26,18 @@
 
 enum { EVENTS = 5000, CHILDS = 3, SMALL = 65536, LARGE = 4 << 20 };
 
-bool __real_pt_lane_write(struct pt_lane *lane, uint32_t id, const void *data, size_t len,
-                          uint64_t addr, uint64_t ts);
-bool __wrap_pt_lane_write(struct pt_lane *lane, uint32_t id, const void *data, size_t len,
-                          uint64_t addr, uint64_t ts);
-int __real_pt_lane_attach(struct pt_lane *lane, struct pt_seg *seg, uint64_t epoch,
-                          const struct pt_author *author);
-int __wrap_pt_lane_attach(struct pt_lane *lane, struct pt_seg *seg, uint64_t epoch,
-                          const struct pt_author *author);
-struct pt_lane *__real_pt_event_lane(struct pt_self *self, struct pt_thread *t, unsigned level,
-                                     unsigned bit, bool for_event);
-struct pt_lane *__wrap_pt_event_lane(struct pt_self *self, struct pt_thread *t, unsigned level,
-                                     unsigned bit, bool for_event);
+bool __real_pt_writer_write(struct pt_writer *writer, uint32_t id, const void *data, size_t len,
+                            uint64_t addr, uint64_t ts);
+bool __wrap_pt_writer_write(struct pt_writer *writer, uint32_t id, const void *data, size_t len,
+                            uint64_t addr, uint64_t ts);
+int __real_pt_writer_attach(struct pt_writer *writer, struct pt_seg *seg, uint64_t epoch,
+                            const struct pt_author *author);
+int __wrap_pt_writer_attach(struct pt_writer *writer, struct pt_seg *seg, uint64_t epoch,
+                            const struct pt_author *author);
+struct pt_writer *__real_pt_event_writer(struct pt_self *self, struct pt_thread *t, unsigned level,
+                                         unsigned bit, bool for_event);
+struct pt_writer *__wrap_pt_event_writer(struct pt_self *self, struct pt_thread *t, unsigned level,
+                                         unsigned bit, bool for_event);
 enum pt_pool_take __real_pt_pool_take(struct pt_seg *seg, uint32_t slot, uint32_t need, bool loop,
                                       uint32_t *index);
 enum pt_pool_take __wrap_pt_pool_take(struct pt_seg *seg, uint32_t slot, uint32_t need, bool loop,
@@ -76,22 +76,22 @@ static void come_to(const struct pt_seg *seg, enum moment at)
     run();
 }
 
-bool __wrap_pt_lane_write(struct pt_lane *lane, uint32_t id, const void *data, size_t len,
-                          uint64_t addr, uint64_t ts)
+bool __wrap_pt_writer_write(struct pt_writer *writer, uint32_t id, const void *data, size_t len,
+                            uint64_t addr, uint64_t ts)
 {
     if (id == work)
-        come_to(lane->seg, WRITES);
-    return __real_pt_lane_write(lane, id, data, len, addr, ts);
+        come_to(writer->seg, WRITES);
+    return __real_pt_writer_write(writer, id, data, len, addr, ts);
 }
 
-struct pt_lane *__wrap_pt_event_lane(struct pt_self *self, struct pt_thread *t, unsigned level,
-                                     unsigned bit, bool for_event)
+struct pt_writer *__wrap_pt_event_writer(struct pt_self *self, struct pt_thread *t, unsigned level,
+                                         unsigned bit, bool for_event)
 {
-    struct pt_lane *lane = __real_pt_event_lane(self, t, level, bit, for_event);
+    struct pt_writer *writer = __real_pt_event_writer(self, t, level, bit, for_event);
 
-    if (lane)
-        come_to(lane->seg, HAS_LANE);
-    return lane;
+    if (writer)
+        come_to(writer->seg, HAS_LANE);
+    return writer;
 }
 
 enum pt_pool_take __wrap_pt_pool_take(struct pt_seg *seg, uint32_t slot, uint32_t need, bool loop,
@@ -103,10 +103,10 @@ enum pt_pool_take __wrap_pt_pool_take(struct pt_seg *seg, uint32_t slot, uint32_
     return r;
 }
 
-int __wrap_pt_lane_attach(struct pt_lane *lane, struct pt_seg *seg, uint64_t epoch,
-                          const struct pt_author *author)
+int __wrap_pt_writer_attach(struct pt_writer *writer, struct pt_seg *seg, uint64_t epoch,
+                            const struct pt_author *author)
 {
-    return seg == full_of_writers ? -ENOMEM : __real_pt_lane_attach(lane, seg, epoch, author);
+    return seg == full_of_writers ? -ENOMEM : __real_pt_writer_attach(writer, seg, epoch, author);
 }
 
 /* Of a stop: the state has changed, the gates are open. */

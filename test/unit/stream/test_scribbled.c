@@ -384,7 +384,7 @@ static void trace_with_gates(uint64_t gates)
     pt_store_seqcst(&own_page()->gates[type], was);
 }
 
-/* A thread's first events, too, before it has a lane of any stream. */
+/* A thread's first events, too, before it has a writer of any stream. */
 static void *trace_first(void *gates)
 {
     trace_with_gates(*(uint64_t *)gates);

@@ -30,10 +30,10 @@ static unsigned starts, filters;
 /* Called by pt_stream_set_filter before it puts the new filter into force, and after that. */
 static void (*before_change)(void), (*after_change)(void);
 
-bool __real_pt_steer_set_filter(struct pt_stream *s, const struct pt_set *set,
-                                const char *expression, uint64_t *version);
-bool __wrap_pt_steer_set_filter(struct pt_stream *s, const struct pt_set *set,
-                                const char *expression, uint64_t *version);
+bool __real_pt_control_lock_set_filter(struct pt_stream *s, const struct pt_set *set,
+                                       const char *expression, uint64_t *version);
+bool __wrap_pt_control_lock_set_filter(struct pt_stream *s, const struct pt_set *set,
+                                       const char *expression, uint64_t *version);
 
 static void call_once(void (**at)(void))
 {
@@ -44,13 +44,13 @@ static void call_once(void (**at)(void))
         call();
 }
 
-bool __wrap_pt_steer_set_filter(struct pt_stream *s, const struct pt_set *set,
-                                const char *expression, uint64_t *version)
+bool __wrap_pt_control_lock_set_filter(struct pt_stream *s, const struct pt_set *set,
+                                       const char *expression, uint64_t *version)
 {
     bool done;
 
     call_once(&before_change);
-    done = __real_pt_steer_set_filter(s, set, expression, version);
+    done = __real_pt_control_lock_set_filter(s, set, expression, version);
     call_once(&after_change);
     return done;
 }

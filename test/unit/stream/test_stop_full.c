@@ -231,7 +231,7 @@ START_TEST(full_while_it_is_cleared)
     ck_assert_ptr_nonnull(s);
     fill(trid);
     pthread_mutex_lock(&s->reading);
-    ck_assert_int_eq(pt_live_clear(&s->live, pt_clock_now(s->seg->g.clock)), 0);
+    ck_assert_int_eq(pt_consumer_clear(&s->live, pt_clock_now(s->seg->g.clock)), 0);
     pthread_mutex_unlock(&s->reading);
     ck_assert_int_eq(status_of(trid).posix_stream_status, POSIX_TRACE_RUNNING);
     ck_assert_int_eq(status_of(trid).posix_stream_full_status, POSIX_TRACE_NOT_FULL);

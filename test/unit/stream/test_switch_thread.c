@@ -12,8 +12,8 @@
 enum { PID = 0x7ffffff0, TID = 0x7ffffff1, OTHER = 0x7ffffff2 }; /* no thread has these */
 
 static struct pt_switch_threads threads;
-static struct pt_live live;
-static struct pt_tally tallies[8];
+static struct pt_consumer live;
+static struct pt_account tallies[8];
 static struct pt_seg_header *header;
 
 static void begin(void)
@@ -35,9 +35,9 @@ static void end(void)
     free(header);
 }
 
-static struct pt_tally *add_writer(unsigned at, uint64_t wid, int32_t tid, const char *name)
+static struct pt_account *add_writer(unsigned at, uint64_t wid, int32_t tid, const char *name)
 {
-    struct pt_tally *t = &tallies[at];
+    struct pt_account *t = &tallies[at];
 
     t->used = true;
     t->source = PT_TALLY_SLOT;
@@ -46,7 +46,7 @@ static struct pt_tally *add_writer(unsigned at, uint64_t wid, int32_t tid, const
     return t;
 }
 
-static void end_writer(struct pt_tally *t, uint64_t ts)
+static void end_writer(struct pt_account *t, uint64_t ts)
 {
     t->source = PT_TALLY_FINAL;
     t->ended_ts = ts;
@@ -73,7 +73,7 @@ static const struct pt_author *thread(int32_t tid)
 START_TEST(reused)
 {
     int32_t tid = _i ? PID : TID; /* that of a process, too */
-    struct pt_tally *old = add_writer(3, 5, tid, "old");
+    struct pt_account *old = add_writer(3, 5, tid, "old");
 
     if (_i < 2)
         note(PT_SWITCH_FORKED, 10, OTHER, NULL);
@@ -93,7 +93,7 @@ END_TEST
 /* The next one records, too: its writer is its own. */
 START_TEST(reused_and_records)
 {
-    struct pt_tally *old = add_writer(3, 5, TID, "old"), *new;
+    struct pt_account *old = add_writer(3, 5, TID, "old"), *new;
 
     note(PT_SWITCH_FORKED, 10, TID, NULL);
     pt_switch_threads_identify(&threads, &live);
@@ -112,7 +112,7 @@ END_TEST
 /* exec() ends the writers of a process, but not its first thread. */
 START_TEST(exec)
 {
-    struct pt_tally *before = add_writer(3, 5, PID, "before"), *after;
+    struct pt_account *before = add_writer(3, 5, PID, "before"), *after;
 
     note(PT_SWITCH_FORKED, 10, PID, NULL);
     end_writer(before, 1000);
@@ -129,7 +129,7 @@ END_TEST
 /* The kernel's report of the thread is read after its writer has ended. */
 START_TEST(reported_late)
 {
-    struct pt_tally *own = add_writer(3, 5, TID, "own");
+    struct pt_account *own = add_writer(3, 5, TID, "own");
 
     end_writer(own, 1000);
     pt_switch_threads_identify(&threads, &live);

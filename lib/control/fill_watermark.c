@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* See fill.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+#include "base/sys.h"
+#include "base/thread.h"
+#include "control/fill_watermark.h"
+#include "shm/attention.h"
+#include "stream/stream.h"
+
+struct pt_fill_watermark {
+    struct pt_seg_header *h;
+    pthread_t thread;
+    int fd;            /* the caller's, then the thread's own */
+    uint32_t answered; /* futex: the thread has its descriptor, or an error */
+    int answer;
+    uint32_t seen; /* of fill_futex, before the mark was set */
+    uint32_t ended;
+};
+
+static void tell(struct pt_fill_watermark *f)
+{
+    struct pt_seg_header *h = f->h;
+    const uint64_t one = 1;
+
+    for (;;) {
+        uint32_t now = pt_load_seqcst(&h->fill_futex);
+
+        if (pt_load_seqcst(&f->ended))
+            return;
+        if (now == f->seen) {
+            pt_futex_wait(&h->fill_futex, now, CLOCK_MONOTONIC, NULL);
+            continue;
+        }
+        f->seen = now;
+        if (pt_exchange_seqcst(&h->fill_mark, 0u) == 0)
+            continue;
+        pt_fill_watermark_arm(h);
+        /* A counter that has no room for one more is readable already. */
+        if (write(f->fd, &one, sizeof one) < 0)
+            continue;
+    }
+}
+
+/* Takes a copy, because in a build for ThreadSanitizer the thread stays in the program's descriptor
+ * table, where the caller may close its own. */
+static int take_descriptor(struct pt_fill_watermark *f)
+{
+    int e = pt_thread_own_descriptors(f->fd);
+
+    if (e < 0)
+        return e;
+    f->fd = fcntl(f->fd, F_DUPFD_CLOEXEC, 3);
+    return f->fd < 0 ? -errno : 0;
+}
+
+static void *fill_thread(void *arg)
+{
+    struct pt_fill_watermark *f = arg;
+    int e;
+
+    prctl(PR_SET_NAME, "posixtrace-fill", 0, 0, 0);
+    e = f->answer = take_descriptor(f);
+    pt_store_seqcst(&f->answered, 1u);
+    pt_futex_wake_all(&f->answered);
+    if (e < 0)
+        return NULL;
+    tell(f);
+    close(f->fd);
+    return NULL;
+}
+
+/* 0 or a negative errno, when the thread needs nothing of the program's table any more. */
+static int start(struct pt_fill_watermark *f)
+{
+    int e = pt_thread_start(&f->thread, fill_thread, f);
+
+    if (e < 0)
+        return e;
+    while (!pt_load_seqcst(&f->answered))
+        pt_futex_wait(&f->answered, 0, CLOCK_MONOTONIC, NULL);
+    if (f->answer < 0)
+        pthread_join(f->thread, NULL);
+    return f->answer;
+}
+
+void pt_fill_watermark_end(struct pt_stream *s)
+{
+    struct pt_fill_watermark *f = s->fill;
+
+    if (!f)
+        return;
+    s->fill = NULL;
+    pt_store_seqcst(&f->h->fill_level, 0u);
+    pt_store_seqcst(&f->h->fill_mark, 0u);
+    pt_store_seqcst(&f->ended, 1u);
+    pt_fill_watermark_tell(f->h);
+    pthread_join(f->thread, NULL);
+    free(f);
+}
+
+/* Full chunks that are percent of the size, at least one. */
+static uint32_t level_of(const struct pt_seg *seg, unsigned percent)
+{
+    uint64_t chunks = ((uint64_t)seg->g.base_chunks * percent + 99) / 100;
+
+    return chunks ? (uint32_t)chunks : 1;
+}
+
+static int watch(struct pt_stream *s, unsigned percent, int fd)
+{
+    struct pt_seg_header *h = s->seg->h;
+    struct pt_fill_watermark *f;
+    int e;
+
+    pt_fill_watermark_end(s);
+    if (percent == 0)
+        return 0;
+    if (fcntl(fd, F_GETFD) < 0)
+        return -errno;
+    f = calloc(1, sizeof *f);
+    if (!f)
+        return -ENOMEM;
+    f->h = h;
+    f->fd = fd;
+    f->seen = pt_load_seqcst(&h->fill_futex);
+    e = start(f);
+    if (e < 0) {
+        free(f);
+        return e;
+    }
+    s->fill = f;
+    pt_store_seqcst(&h->fill_level, level_of(s->seg, percent));
+    pt_store_seqcst(&h->fill_mark, level_of(s->seg, percent));
+    pt_fill_watermark_closed(h);
+    return 0;
+}
+
+/* Without signals: a child forked by a handler would wait for a thread that it does not have. */
+int pt_fill_watermark_watch(struct pt_stream *s, unsigned percent, int fd)
+{
+    sigset_t before;
+    int r;
+
+    pt_thread_hold_signals(&before);
+    r = pt_stream_is_ours(s) ? watch(s, percent, fd) : -EINVAL;
+    pt_thread_let_signals(&before);
+    return r;
+}

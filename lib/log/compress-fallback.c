@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* No packing: the build without zstd; see pack.h. */
+#include <errno.h>
+#include <posixtrace/attr.h>
+#include "log/compress.h"
+
+bool pt_compress_available(int method)
+{
+    return method == POSIXTRACE_COMPRESSION_NONE;
+}
+
+uint32_t pt_compress(struct pt_compressor *p, const void *from, uint32_t bytes, const void **packed)
+{
+    (void)p, (void)from, (void)bytes, (void)packed;
+    return 0;
+}
+
+void pt_compressor_deinit(struct pt_compressor *p)
+{
+    (void)p;
+}
+
+int pt_decompress(struct pt_decompressor *u, uint32_t bytes, const void *from, uint32_t packed)
+{
+    (void)u, (void)bytes, (void)from, (void)packed;
+    return -ENOTSUP;
+}
+
+void pt_decompressor_deinit(struct pt_decompressor *u)
+{
+    (void)u;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Packing by zstd; see pack.h.
+ *
+ * Level 1 was chosen by measurement: 8-byte counters of four types with uneven gaps between the
+ * events take 6.8 bytes an event (-1: 7.7, -3: 10.4; 3: 7.3 at 1.6 times the work), the same
+ * counter in a loop 2.7.  There is no transformation before it: with irregular values, differences
+ * of neighbours save no more than zstd does by itself, and each reader would have to support them.
+ */
+#include <errno.h>
+#include <posixtrace/attr.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+#include "log/compress.h"
+
+#define LEVEL 1
+/* Shorter ones save less than a call costs. */
+#define LEAST_BYTES 128u
+
+bool pt_compress_available(int method)
+{
+    return method == POSIXTRACE_COMPRESSION_NONE || method == POSIXTRACE_COMPRESSION_ZSTD;
+}
+
+static bool make_room(uint8_t **buffer, size_t *room, size_t bytes)
+{
+    if (bytes <= *room)
+        return true;
+    free(*buffer);
+    *buffer = malloc(bytes);
+    *room = *buffer ? bytes : 0;
+    return *buffer != NULL;
+}
+
+static ZSTD_CCtx *packing_context(struct pt_compressor *p)
+{
+    ZSTD_CCtx *c = p->context;
+
+    if (c)
+        return c;
+    c = ZSTD_createCCtx();
+    if (c)
+        ZSTD_CCtx_setParameter(c, ZSTD_c_compressionLevel, LEVEL);
+    p->context = c;
+    return c;
+}
+
+uint32_t pt_compress(struct pt_compressor *p, const void *from, uint32_t bytes, const void **packed)
+{
+    ZSTD_CCtx *c = packing_context(p);
+    size_t n;
+
+    if (bytes < LEAST_BYTES || !c || !make_room(&p->buffer, &p->room, 2 * (size_t)bytes))
+        return 0;
+    /* Compresses a copy: other processes may write the memory of the records, and zstd reads them
+     * more than once. */
+    memcpy(p->buffer + bytes, from, bytes);
+    /* Records are padded to 8 bytes, so saving less than 8 is no gain. */
+    n = ZSTD_compress2(c, p->buffer, bytes - 8, p->buffer + bytes, bytes);
+    if (ZSTD_isError(n))
+        return 0;
+    *packed = p->buffer;
+    return (uint32_t)n;
+}
+
+void pt_compressor_deinit(struct pt_compressor *p)
+{
+    ZSTD_freeCCtx(p->context);
+    free(p->buffer);
+    *p = (struct pt_compressor){ .context = NULL };
+}
+
+int pt_decompress(struct pt_decompressor *u, uint32_t bytes, const void *from, uint32_t packed)
+{
+    if (bytes == 0)
+        return -EBADMSG; /* no writer packs 0 bytes */
+    if (!u->context)
+        u->context = ZSTD_createDCtx();
+    if (!u->context || !make_room(&u->buffer, &u->room, bytes))
+        return -ENOMEM;
+    /* An error is a number greater than any length. */
+    return ZSTD_decompressDCtx(u->context, u->buffer, bytes, from, packed) == bytes ? 0 : -EBADMSG;
+}
+
+void pt_decompressor_deinit(struct pt_decompressor *u)
+{
+    ZSTD_freeDCtx(u->context);
+    free(u->buffer);
+    *u = (struct pt_decompressor){ .context = NULL };
+}

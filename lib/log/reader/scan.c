@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * The survey of an incomplete log: one pass over all its packets, oldest first, that collects the
+ * contents that END would have, and an index.  It ends with the newest valid packet, and counts
+ * unreadable bytes.
+ */
+#include <errno.h>
+#include "log/reader/state.h"
+
+void pt_reader_walk(const struct pt_log_reader *r, struct pt_walk *walk, struct pt_input *source,
+                    uint64_t from)
+{
+    uint64_t ring_end = PT_LOG_DATA_START + r->ring_bytes;
+
+    if (!r->ring_bytes) {
+        pt_walk_init(walk, source, r->seed, from, r->data_end);
+        return;
+    }
+    if (from >= r->first_offset) {
+        pt_walk_init(walk, source, r->seed, from, ring_end);
+        pt_walk_add_segment(walk, PT_LOG_DATA_START, r->first_offset);
+    } else {
+        pt_walk_init(walk, source, r->seed, from, r->first_offset);
+    }
+    walk->ring = true;
+    /* END names the oldest packet: unreadable bytes there are damage, not overwritten. */
+    walk->started = r->has_end;
+    walk->area = (struct pt_segment){ PT_LOG_DATA_START, ring_end };
+    walk->newest_lsn = r->newest_lsn;
+    walk->stop_at_newest = r->has_end;
+}
+
+/* Finds the newest ROUND of a ring: reading begins at the part that it names as the
+ * oldest.  Also reads the names and sync points after the ring. */
+static int find_newest(struct pt_log_reader *r)
+{
+    const struct pt_packet_head *packet;
+    struct pt_walk walk;
+    uint64_t offset;
+    int rc;
+
+    pt_walk_init(&walk, &r->source, r->seed, PT_LOG_DATA_START, r->meta_start);
+    walk.any_order = true;
+    while ((rc = pt_walk_next(&walk, &packet, &offset)) == 1) {
+        const struct pt_packet_round *round = (const void *)packet;
+        uint64_t oldest;
+
+        if (packet->type != PT_PACKET_ROUND || packet->lsn <= r->newest_lsn)
+            continue;
+        r->newest_lsn = packet->lsn;
+        oldest = round->state.oldest_offset;
+        if (oldest >= PT_LOG_DATA_START && oldest < r->meta_start && oldest % PT_PACKET_ALIGN == 0)
+            r->first_offset = oldest;
+    }
+    if (rc < 0)
+        return rc;
+    return pt_reader_learn_all(r, r->meta_start, r->size);
+}
+
+/* Events after the last ROUND have numbers, but no totals yet.  Events that the stream's
+ * consumer made are in no chunk and have no numbers. */
+static void survey_numbers(struct pt_log_reader *r, struct pt_total *total,
+                           const struct pt_packet_data *p)
+{
+    uint64_t recorded = p->first_no + p->events;
+
+    if (pt_stored_wid(&p->author) == 0 || p->chunk_seq == 0 || (p->chunk_seq & PT_LOG_MADE) ||
+        recorded <= total->recorded)
+        return;
+    r->totals.recorded += recorded - total->recorded;
+    total->recorded = recorded;
+}
+
+static int survey_data(struct pt_log_reader *r, const struct pt_packet_data *p)
+{
+    struct pt_log_packet packet;
+    struct pt_total *total;
+
+    pt_packet_get_data(&packet, p);
+    if (p->events) {
+        if (!r->events || p->first_ts < r->first_ts)
+            r->first_ts = p->first_ts;
+        if (!r->events || p->last_ts > r->last_ts)
+            r->last_ts = p->last_ts;
+    }
+    r->events += p->events;
+    if (p->head.lsn < r->emergency_lsn)
+        r->early_events += p->events;
+    r->bytes += p->head.bytes;
+    total = pt_author_stats_find(&r->totals, packet.author.wid);
+    if (!total)
+        total = pt_author_stats_get(&r->totals, &packet.author);
+    if (!total)
+        return -ENOMEM;
+    survey_numbers(r, total, p);
+    return 0;
+}
+
+void pt_reader_count_overwritten(struct pt_log_reader *r, uint64_t found)
+{
+    uint64_t n;
+
+    if (!r->ring_bytes || r->state.events <= found)
+        return;
+    n = r->state.events - found;
+    r->state.lost[POSIXTRACE_LOST_LOG_OVERWRITTEN] += n;
+    r->state.unknown_lost[POSIXTRACE_LOST_LOG_OVERWRITTEN] += n;
+}
+
+/* A log that was written to a pipe and cleared begins after its last clear. */
+static bool is_clear(const struct pt_log_reader *r, const struct pt_packet_round *round,
+                     uint64_t offset)
+{
+    uint64_t oldest = round->state.oldest_offset;
+
+    return !r->ring_bytes && oldest == offset + round->head.bytes && oldest <= r->size;
+}
+
+static void survey_clear(struct pt_log_reader *r, uint64_t from)
+{
+    r->first_offset = from;
+    r->events = r->bytes = r->first_ts = r->last_ts = 0;
+    pt_index_clear(&r->index);
+}
+
+/* The part that began at begin (if it has events) and whose ROUND is at offset. */
+static int survey_round(struct pt_log_reader *r, const struct pt_packet_round *round,
+                        uint64_t begin, uint64_t offset, bool goes_on)
+{
+    if (is_clear(r, round, offset))
+        survey_clear(r, round->state.oldest_offset);
+    else if (begin)
+        return pt_index_add(&r->index, begin, offset + round->head.bytes - begin, round->first_ts,
+                            round->last_ts, goes_on);
+    return 0;
+}
+
+/* Notes the last complete round, and where a reader that follows the log continues. */
+static void note_new(struct pt_log_reader *r, const struct pt_packet_head *packet, uint64_t offset)
+{
+    const struct pt_packet_round *round = (const void *)packet;
+
+    if (!r->first_lsn && (packet->type == PT_PACKET_DATA || packet->type == PT_PACKET_ROUND))
+        r->first_lsn = packet->lsn;
+    if (packet->type == PT_PACKET_ROUND && !(packet->flags & PT_ROUND_CONTINUES)) {
+        r->whole.lsn = packet->lsn;
+        r->whole.part = packet->round;
+        r->whole.watermark = round->state.watermark;
+        r->whole.lost = 0;
+        for (unsigned c = 0; c < PT_LOSS_CAUSES; c++)
+            r->whole.lost += pt_cause_is_of_log(c) ? round->state.lost[c] : 0;
+    }
+    if (r->follow.on && r->follow.from == 0 && packet->round > r->follow.part &&
+        (packet->type == PT_PACKET_DATA || packet->type == PT_PACKET_ROUND))
+        r->follow.from = offset;
+}
+
+int pt_reader_survey(struct pt_log_reader *r)
+{
+    const struct pt_packet_head *packet;
+    uint64_t offset, begin = 0, before_newest = 0;
+    bool goes_on = false;
+    struct pt_walk walk;
+    int rc = 0;
+
+    r->data_end = r->size;
+    if (r->ring_bytes)
+        rc = find_newest(r);
+    if (rc < 0)
+        return rc;
+    pt_reader_walk(r, &walk, &r->source, r->first_offset);
+    while ((rc = pt_walk_next(&walk, &packet, &offset)) == 1) {
+        note_new(r, packet, offset);
+        if (packet->type == PT_PACKET_DATA) {
+            begin = begin ? begin : offset;
+            rc = survey_data(r, (const void *)packet);
+        } else {
+            rc = pt_reader_learn(r, packet);
+        }
+        if (rc == 0 && packet->type == PT_PACKET_ROUND) {
+            rc = survey_round(r, (const void *)packet, begin, offset, goes_on);
+            goes_on = (packet->flags & PT_ROUND_CONTINUES) != 0;
+            begin = 0;
+            before_newest = r->events;
+        }
+        if (rc)
+            return rc;
+    }
+    if (rc == 0 && begin)
+        rc = pt_index_add(&r->index, begin, 0, 0, UINT64_MAX, goes_on);
+    r->skipped = walk.skipped;
+    pt_reader_count_overwritten(r, before_newest);
+    return rc;
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* Files that a process is about to publish: whether they are new, where CLOCK_REALTIME is set
+ * meanwhile; and that none stays when they cannot be published. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <time.h>
+#include <unistd.h>
+#include "directory/reap.h"
+#include "page/names.h"
+#include "page/page.h"
+#include "place/dir.h"
+#include "shm_helpers.h"
+
+#define HOUR 3600
+
+static time_t step; /* by which the clock was set since */
+static int maps_that_fail;
+static int files_that_go; /* before they are published */
+
+int __real_clock_gettime(clockid_t clock, struct timespec *t);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *t);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
+{
+    int r = __real_clock_gettime(clock, t);
+
+    if (clock == CLOCK_REALTIME)
+        t->tv_sec += step;
+    return r;
+}
+
+void *__real_pt_dir_map(int fd, uint64_t size, int protection, int *error);
+void *__wrap_pt_dir_map(int fd, uint64_t size, int protection, int *error);
+void *__wrap_pt_dir_map(int fd, uint64_t size, int protection, int *error)
+{
+    if (maps_that_fail == 0)
+        return __real_pt_dir_map(fd, size, protection, error);
+    maps_that_fail--;
+    *error = -ENOMEM;
+    return NULL;
+}
+
+static void reap(void)
+{
+    ck_assert_int_eq(pt_reap_dead(PT_REAP_QUICK, NULL, NULL), 0);
+}
+
+int __real_pt_dir_publish(uid_t uid, const char *name, const char *final_name);
+int __wrap_pt_dir_publish(uid_t uid, const char *name, const char *final_name);
+int __wrap_pt_dir_publish(uid_t uid, const char *name, const char *final_name)
+{
+    if (files_that_go > 0) {
+        files_that_go--;
+        step = HOUR;
+        reap();
+        step = 0;
+    }
+    return __real_pt_dir_publish(uid, name, final_name);
+}
+
+/* How many files of that kind there are. */
+static unsigned count(char kind)
+{
+    int dir = pt_dir_open(true);
+    DIR *d = fdopendir(dir);
+    struct dirent *e;
+    unsigned n = 0;
+
+    ck_assert_ptr_nonnull(d);
+    while ((e = readdir(d)))
+        n += e->d_name[0] == kind && e->d_name[1] == '-';
+    closedir(d);
+    return n;
+}
+
+/* A file is new for ten seconds, whichever way the clock was set. */
+START_TEST(clock_is_set)
+{
+    static const time_t steps[] = { -HOUR, HOUR };
+    int dir = pt_dir_open(true);
+
+    for (unsigned i = 0; i < 2; i++) {
+        close(openat(dir, "t-new", O_RDWR | O_CREAT | O_EXCL, 0600));
+        step = 0;
+        reap();
+        ck_assert_uint_eq(count('t'), 1);
+        step = steps[i];
+        reap();
+        ck_assert_uint_eq(count('t'), 0);
+    }
+    step = 0;
+    close(dir);
+}
+END_TEST
+
+static int create(struct pt_page **page, uint64_t start)
+{
+    char file[64];
+
+    return pt_page_create(page, (uint32_t)getpid(), start, "n-some", file);
+}
+
+/* A new page looks old to another process, which removes it before it has its name. */
+START_TEST(page_goes_before_it_is_published)
+{
+    struct pt_page *page;
+
+    files_that_go = 2;
+    ck_assert_int_eq(create(&page, 1), 0);
+    ck_assert_int_eq(files_that_go, 0);
+    ck_assert_uint_eq(count('t'), 0);
+    pt_page_unmap(page);
+}
+END_TEST
+
+START_TEST(page_cannot_be_mapped)
+{
+    struct pt_page *page;
+
+    maps_that_fail = 1;
+    ck_assert_int_eq(create(&page, 2), -ENOMEM);
+    ck_assert_int_eq(maps_that_fail, 0);
+    ck_assert_uint_eq(count('t'), 0);
+}
+END_TEST
+
+START_TEST(names_cannot_be_mapped)
+{
+    struct pt_names *names;
+    char file[64];
+
+    maps_that_fail = 1;
+    ck_assert_int_eq(pt_names_create(&names, file), -ENOMEM);
+    ck_assert_int_eq(maps_that_fail, 0);
+    ck_assert_uint_eq(count('n'), 0);
+}
+END_TEST
+
+static void add(TCase *tc)
+{
+    tcase_add_test(tc, clock_is_set);
+    tcase_add_test(tc, page_goes_before_it_is_published);
+    tcase_add_test(tc, page_cannot_be_mapped);
+    tcase_add_test(tc, names_cannot_be_mapped);
+}
+
+int main(void)
+{
+    return ring_main("fresh", add);
+}

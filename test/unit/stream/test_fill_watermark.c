@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * posixtrace_watch_fill: it reports when the mark is passed, again after the stream was emptied,
+ * also by events of other processes, and not before; the program's other files are not touched.
+ */
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <posixtrace/event.h>
+#include <posixtrace/stream.h>
+#include "control/fill_watermark.h"
+#include "shm/attention.h"
+#include "support/run_suite.h"
+#include "support/stream_inside.h"
+#include "support/valgrind.h"
+
+enum { TURNS = 500 };
+
+static trace_event_id_t id;
+static trace_id_t trid;
+static int fd;
+
+static void make_stream(int inheritance)
+{
+    trace_attr_t attr;
+
+    ck_assert_int_eq(posix_trace_eventid_open("fill", &id), 0);
+    ck_assert_int_eq(posix_trace_attr_init(&attr), 0);
+    ck_assert_int_eq(posix_trace_attr_setstreamsize(&attr, 256 << 10), 0);
+    ck_assert_int_eq(posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_UNTIL_FULL), 0);
+    ck_assert_int_eq(posix_trace_attr_setinherited(&attr, inheritance), 0);
+    ck_assert_int_eq(posix_trace_create(0, &attr, &trid), 0);
+    ck_assert_int_eq(posix_trace_attr_destroy(&attr), 0);
+    ck_assert_int_eq(posix_trace_start(trid), 0);
+    fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    ck_assert_int_ge(fd, 0);
+}
+
+static void begin(void)
+{
+    make_stream(POSIX_TRACE_INHERITED);
+}
+
+static void end(void)
+{
+    if (trid)
+        ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+    close(fd);
+}
+
+static void fill(void)
+{
+    struct posix_trace_status_info status;
+    char data[64] = "";
+
+    do {
+        for (int i = 0; i < 100; i++)
+            posix_trace_event(id, data, sizeof data);
+        ck_assert_int_eq(posix_trace_get_status(trid, &status), 0);
+    } while (status.posix_stream_full_status != POSIX_TRACE_FULL);
+}
+
+static void empty(void)
+{
+    struct posixtrace_event e;
+    int none;
+
+    do
+        ck_assert_int_eq(posixtrace_next_event(trid, &e, sizeof e, &none), 0);
+    while (!none);
+}
+
+static uint64_t read_count(void)
+{
+    uint64_t count = 0;
+
+    ck_assert_int_eq(read(fd, &count, sizeof count), sizeof count);
+    return count;
+}
+
+/* The value that a single report reads as: through a copy of the descriptor, as the library has
+ * one.  An emulator of the other byte order does not swap bytes that are written to copies. */
+static uint64_t count_of_one(void)
+{
+    int copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    uint64_t one = 1;
+
+    ck_assert_int_eq(write(copy, &one, sizeof one), sizeof one);
+    close(copy);
+    return read_count();
+}
+
+/* Waits for a report; returns the count of the descriptor. */
+static uint64_t await(void)
+{
+    struct pollfd p = { .fd = fd, .events = POLLIN };
+
+    ck_assert_int_eq(poll(&p, 1, -1), 1);
+    return read_count();
+}
+
+static bool is_told(void)
+{
+    struct pollfd p = { .fd = fd, .events = POLLIN };
+
+    return poll(&p, 1, 0) == 1;
+}
+
+START_TEST(again_and_again)
+{
+    uint64_t once = count_of_one();
+
+    ck_assert_int_eq(posixtrace_watch_fill(trid, 50, fd), 0);
+    ck_assert(!is_told());
+    for (int i = 0; i < 5; i++) {
+        fill();
+        ck_assert_uint_eq(await(), once);
+        empty();
+    }
+    ck_assert(!is_told());
+}
+END_TEST
+
+/* A descriptor of the caller's own may go. */
+START_TEST(closed)
+{
+    int copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+
+    ck_assert_int_eq(posixtrace_watch_fill(trid, 1, copy), 0);
+    close(copy);
+    fill();
+    await();
+}
+END_TEST
+
+#if !defined __SANITIZE_THREAD__ /* with it the library has no table of its own */
+/* A program may close all descriptors that it does not know, as daemons do, and open files: none
+ * of them is taken for that of the library. */
+START_TEST(files_of_the_program)
+{
+    int next = open("/dev/null", O_RDONLY | O_CLOEXEC), file;
+    FILE *opened;
+    struct stat st;
+
+    close(next);
+    ck_assert_int_eq(posixtrace_watch_fill(trid, 50, fd), 0);
+    ck_assert_int_eq(fcntl(next, F_GETFD), -1);
+    opened = tmpfile();
+    file = fileno(opened);
+    ck_assert_int_eq(file, next);
+    fill();
+    await();
+    ck_assert_int_eq(fstat(file, &st), 0);
+    ck_assert_int_eq(st.st_size, 0);
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+    trid = 0;
+    ck_assert_int_eq(fstat(file, &st), 0);
+    fclose(opened);
+}
+END_TEST
+#endif
+
+START_TEST(full_already)
+{
+    fill();
+    ck_assert_int_eq(posixtrace_watch_fill(trid, 50, fd), 0);
+    await();
+    ck_assert_int_eq(posixtrace_watch_fill(trid, 50, fd), 0);
+    await();
+}
+END_TEST
+
+START_TEST(no_more)
+{
+    ck_assert_int_eq(posixtrace_watch_fill(trid, 50, fd), 0);
+    ck_assert_int_eq(posixtrace_watch_fill(trid, 0, -1), 0);
+    fill();
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+    trid = 0;
+    ck_assert(!is_told());
+}
+END_TEST
+
+/* The thread is not in the child, but the child's events are still reported. */
+START_TEST(another_process)
+{
+    int status;
+    pid_t pid;
+
+    ck_assert_int_eq(posixtrace_watch_fill(trid, 50, fd), 0);
+    pid = fork();
+    if (pid == 0) {
+        char data[64] = "";
+
+        for (int i = 0; i < 20000; i++)
+            posix_trace_event(id, data, sizeof data);
+        _exit(0);
+    }
+    ck_assert_int_gt(pid, 0);
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert_int_eq(status, 0);
+    await();
+}
+END_TEST
+
+static uint32_t arms, done; /* how often the mark was set; no more */
+
+/* As often as a consumer that gives chunks back may. */
+static void *arm_mark(void *header)
+{
+    while (!pt_load_seqcst(&done)) {
+        pt_fill_watermark_arm(header);
+        pt_add_seqcst(&arms, 1u);
+    }
+    return NULL;
+}
+
+/* A thread that sets the mark may be stopped before its store, and the watching thread may have
+ * ended by then: the mark does not stay. */
+START_TEST(mark_goes)
+{
+    struct pt_seg_header *h = segment_of(trid)->h;
+    int turns = is_under_valgrind() ? 2 : TURNS; /* it runs one thread at a time */
+    pthread_t thread;
+
+    ck_assert_int_eq(pthread_create(&thread, NULL, arm_mark, h), 0);
+    for (int i = 0; i < turns; i++) {
+        uint32_t from;
+
+        ck_assert_int_eq(posixtrace_watch_fill(trid, i % 2 ? 50 : 90, fd), 0);
+        ck_assert_int_eq(posixtrace_watch_fill(trid, 0, -1), 0);
+        /* What was begun before is over. */
+        from = pt_load_seqcst(&arms);
+        while (pt_load_seqcst(&arms) - from < 2)
+            sched_yield();
+        ck_assert_uint_eq(pt_load_seqcst(&h->fill_mark), 0);
+    }
+    pt_store_seqcst(&done, 1u);
+    ck_assert_int_eq(pthread_join(thread, NULL), 0);
+    ck_assert(!is_told());
+}
+END_TEST
+
+START_TEST(errors)
+{
+    ck_assert_int_eq(posixtrace_watch_fill(trid, 101, fd), EINVAL);
+    ck_assert_int_eq(posixtrace_watch_fill(trid, 50, -1), EBADF);
+    ck_assert_int_eq(posixtrace_watch_fill(trid + 1000, 50, fd), EINVAL);
+    fill();
+    ck_assert(!is_told());
+}
+END_TEST
+
+static void prepare(TCase *c)
+{
+    tcase_add_checked_fixture(c, begin, end);
+    tcase_set_timeout(c, 60);
+}
+
+static void add(TCase *c)
+{
+    tcase_add_test(c, again_and_again);
+    tcase_add_test(c, closed);
+#if !defined __SANITIZE_THREAD__
+    tcase_add_test(c, files_of_the_program);
+#endif
+    tcase_add_test(c, full_already);
+    tcase_add_test(c, no_more);
+    tcase_add_test(c, another_process);
+    tcase_add_test(c, mark_goes);
+    tcase_add_test(c, errors);
+}
+
+int main(void)
+{
+    return run_suite("fill", "fill", prepare, add);
+}
