@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* See grow.h. */
+/* See array.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

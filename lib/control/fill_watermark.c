@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* See fill.h. */
+/* See fill_watermark.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* The table of authors; see totals.h. */
+/* The table of authors; see author_stats.h. */
 #include <errno.h>
 #include <posixtrace/info.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * See order.h.  A structure is a list of runs, each of numbers of one size.  A number in
+ * See byteorder.h.  A structure is a list of runs, each of numbers of one size.  A number in
  * the fixed part counts the items that follow it; it can be used only before it is
  * swapped out and after it is swapped in.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* No packing: the build without zstd; see pack.h. */
+/* No packing: the build without zstd; see compress.h. */
 #include <errno.h>
 #include <posixtrace/attr.h>
 #include "log/compress.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Packing by zstd; see pack.h.
+ * Packing by zstd; see compress.h.
  *
  * Level 1 was chosen by measurement: 8-byte counters of four types with uneven gaps between the
  * events take 6.8 bytes an event (-1: 7.7, -3: 10.4; 3: 7.3 at 1.6 times the work), the same

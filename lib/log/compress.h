@@ -3,7 +3,7 @@
 /*
  * Compresses the records of a packet, and decompresses them.  Each packet is compressed
  * by itself, so that a compressed log can still be cut, overwritten and read from any
- * packet on.  pack.c uses zstd; builds without zstd have pack-fallback.c.
+ * packet on.  compress.c uses zstd; builds without zstd have compress-fallback.c.
  *
  * Packers and unpackers begin as zeros; each has one user at a time.
  */

@@ -5,7 +5,7 @@
  * words and is the reference for other readers.
  *
  * The structures have no holes, so that they are the file format, except for the byte
- * order.  Numbers in the file are little-endian; order.h swaps them on big-endian
+ * order.  Numbers in the file are little-endian; byteorder.h swaps them on big-endian
  * machines.  Static asserts hold the sizes and the offsets of members: a change of one
  * of them is a change of the format.
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* Cutting packets; see tally.h. */
+/* Cutting packets; see packet_split.h. */
 #include "base/assert.h"
 #include "log/packet_split.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* See texts.h. */
+/* See string_table.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* See census.h. */
+/* See stream_quota.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

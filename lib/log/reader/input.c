@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* The window over a log; see source.h. */
+/* The window over a log; see input.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* The k-way merge of logs; see tournament.h. */
+/* The k-way merge of logs; see loser_tree.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include "base/assert.h"

@@ -5,9 +5,9 @@
  *
  *   header.c  the header block
  *   reader.c  opening
- *   learn.c   names, sync points and totals in packets
- *   survey.c  the replacement for END in an incomplete log
- *   notes.c   the packets of a round, by author
+ *   metadata.c  names, sync points and totals in packets
+ *   scan.c      the replacement for END in an incomplete log
+ *   packets.c   the packets of a round, by author
  *   round.c   collecting and loading them
  *   name.c    the latest names of their authors
  *   next.c    the next event, rewind, seek
@@ -199,7 +199,7 @@ int pt_reader_reopen(struct pt_log_reader *r);
  * read it; -ESTALE: another log than the one that is followed. */
 int pt_reader_header(struct pt_log_reader *r);
 
-/* learn.c */
+/* metadata.c */
 /* Takes the contents of a NAME, SYNC or ROUND packet; 0 or -ENOMEM. */
 int pt_reader_learn(struct pt_log_reader *r, const struct pt_packet_head *packet);
 /* The same for all packets in a range, except ROUNDs. */
@@ -207,7 +207,7 @@ int pt_reader_learn_all(struct pt_log_reader *r, uint64_t from, uint64_t to);
 int pt_reader_learn_end(struct pt_log_reader *r, const struct pt_packet_end *end);
 int pt_reader_add_sync(struct pt_log_reader *r, const struct pt_sync *point);
 
-/* survey.c */
+/* scan.c */
 /* A walk over the packets of events (and, if linear, names and sync points),
  * oldest first.  source must not be the reader's own while that is in use. */
 void pt_reader_walk(const struct pt_log_reader *r, struct pt_walk *walk, struct pt_input *source,
@@ -220,7 +220,7 @@ void pt_reader_count_overwritten(struct pt_log_reader *r, uint64_t found);
 /* next.c */
 void pt_reader_restart(struct pt_log_reader *r, uint64_t from);
 
-/* notes.c */
+/* packets.c */
 void pt_reader_round_deinit(struct pt_reader_round *round);
 void pt_reader_round_clear(struct pt_reader_round *round);
 /* Adds a packet of an author to the round; 0 or -ENOMEM. */

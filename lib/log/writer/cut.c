@@ -6,7 +6,7 @@
  * own offset, so without this the file would have a hole where its events, names and header
  * were.
  *
- * out.c notices the cut before the next write.  After the end of the round, the writer
+ * output.c notices the cut before the next write.  After the end of the round, the writer
  * returns to the last mark before the cut (a place with a known number of events before it)
  * and counts the later events as lost.  It cuts the file there itself, so that no event is
  * both lost and read, and writes header, names, sync points and a ROUND again.  A LOOP log is

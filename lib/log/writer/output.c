@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* Buffered output of packets; see out.h. */
+/* Buffered output of packets; see output.h. */
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
