@@ -136,8 +136,8 @@ size_t pt_log_reader_sync_count(const struct pt_log_reader *r);
  * writer continues lsn, rounds, names and totals where the reader saw them.  fd
  * is a descriptor of the same file, for writing; the reader may have its tail
  * already, and may be freed afterwards.  If anything fails later, the log is not marked complete,
- * so that a recovery can be repeated.  gate: called before each change (output.h), or NULL.  -EINVAL:
- * it is complete.
+ * so that a recovery can be repeated.  gate: called before each change (output.h), or NULL.
+ * -EINVAL: it is complete.
  */
 
 #endif

@@ -3,17 +3,17 @@
 /*
  * The internals of a log reader, shared by its files:
  *
- *   header.c  the header block
- *   reader.c  opening
+ *   header.c    the header block
+ *   reader.c    opening
  *   metadata.c  names, sync points and totals in packets
  *   scan.c      the replacement for END in an incomplete log
  *   packets.c   the packets of a round, by author
- *   round.c   collecting and loading them
- *   name.c    the latest names of their authors
- *   next.c    the next event, rewind, seek
- *   info.c    totals, threads, counts, status
- *   follow.c  reading a file that grows
- *   tail.c    uniting the log with a dead writer's segment
+ *   round.c     collecting and loading them
+ *   name.c      the latest names of their authors
+ *   next.c      the next event, rewind, seek
+ *   info.c      totals, threads, counts, status
+ *   follow.c    reading a file that grows
+ *   tail.c      uniting the log with a dead writer's segment
  *   check.c, resume.c  walk through the packets for purposes of their own
  *
  * Events come round by round.  First the reader notes the packets of a round (struct pt_note),
