@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Status, losses, threads and counts of a log: from END, or from the survey and the last
+ * Status, losses, threads and counts of a log: from END, or from the scan and the last
  * ROUND.  For a pipe: as far as it was read.
  */
 #include <errno.h>

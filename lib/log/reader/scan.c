@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * The survey of an incomplete log: one pass over all its packets, oldest first, that collects the
+ * The scan of an incomplete log: one pass over all its packets, oldest first, that collects the
  * contents that END would have, and an index.  It ends with the newest valid packet, and counts
  * unreadable bytes.
  */

@@ -101,7 +101,7 @@ struct pt_follow {
     uint64_t part;    /* the last one that was given or is gone; 0: none */
     uint64_t seen;    /* the last one whose ROUND came by */
     uint64_t packets; /* of events, after that part */
-    uint64_t from;    /* the first packet after part, from the survey; 0: none */
+    uint64_t from;    /* the first packet after part, from the scan; 0: none */
     uint8_t *bytes;   /* the packets of the round, without gaps */
     size_t used, room;
 };
@@ -147,7 +147,7 @@ struct pt_log_reader {
     struct pt_log_state state; /* the last one seen, */
     uint64_t lost_switches;    /* which are not in it */
     uint64_t state_lsn;
-    uint64_t events, bytes; /* found by the survey */
+    uint64_t events, bytes; /* found by the scan */
     uint64_t emergency_lsn; /* of the status in the header block; 0: none */
     uint64_t early_events;  /* found in packets before that */
     uint64_t first_lsn;     /* of the oldest packet of a round; 0: none */
@@ -158,7 +158,7 @@ struct pt_log_reader {
     uint32_t most_notes;  /* PT_ROUND_NOTES, but in tests */
     size_t most_unpacked; /* PT_ROUND_UNPACKED, but in tests */
     uint64_t first_ts, last_ts;
-    uint64_t skipped;    /* bytes, by the survey */
+    uint64_t skipped;    /* bytes, by the scan */
     uint64_t unlearned;  /* bytes of names and sync points, without a copy */
     uint64_t bad_inside; /* bytes, of packets whose records were not readable */
     int error;           /* that ended reading, until the next rewind */
