@@ -16,6 +16,10 @@ int main(int argc, char **argv)
     if (argc != 2)
         return 2;
     error = posixtrace_open_path(argv[1], &trid);
+    if (error) {
+        fprintf(stderr, "%s: %s\n", argv[1], posixtrace_error_text(error));
+        return 1;
+    }
     while (!error && !end) {
         error = posixtrace_next_event(trid, &e, sizeof e, &end);
         if (error || end)
@@ -23,6 +27,7 @@ int main(int argc, char **argv)
         if (posixtrace_event_field(trid, &e, "price", &v, sizeof v) == 0)
             printf("%s %g\n", e.name, v.number);
     }
+    posix_trace_close(trid);
     if (error)
         fprintf(stderr, "%s: %s\n", argv[1], posixtrace_error_text(error));
     return error != 0;

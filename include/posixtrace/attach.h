@@ -12,9 +12,12 @@
  *   posix_trace_flush           of a stream with log: asks the process that writes
  *                               the log; POSIX_TRACE_FLUSHING until it has done so
  *   posix_trace_getnext_event, _timedgetnext_event, _trygetnext_event,
- *   posixtrace_next_event       also of a stream with log
+ *   posixtrace_next_event, _next_events, _timednext_event
+ *                               also of a stream with log
+ *   posixtrace_event_field, _event_match, posixtrace_snapshot
+ *   posixtrace_set_expression, _get_expression, _set_handler
  *   posix_trace_eventid_get_name, _trid_eventid_open, _eventtypelist_*
- *   posixtrace_get_info, posixtrace_thread_getnext
+ *   posixtrace_get_info, _lost, _get_limits, posixtrace_thread_getnext
  *
  * posix_trace_shutdown and posix_trace_clear are the creator's: EINVAL.
  *

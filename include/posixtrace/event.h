@@ -10,7 +10,8 @@
  * from one to the next.  Later versions add members at the end.  The function stores the
  * members that program and library both know, and zero in those that only the program knows.
  * Size 0 is EINVAL, or nothing is stored where a function has no error.  A structure that the
- * library hands out by a pointer to const has the members of the library's version.
+ * library hands out by a pointer to const has the members of the library's version.  Without a
+ * size are small structures that will not grow: posixtrace_*_fault and posixtrace_value.
  *
  * A function of the program's that the library calls gets its context first.  If it returns 0
  * the library continues; another result ends the call, which returns it unchanged.  Error numbers

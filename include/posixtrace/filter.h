@@ -104,8 +104,8 @@ struct posixtrace_expression_test {
  * EINVAL  a NULL argument, or size is 0
  * ENOENT  there is none: i counts from 0
  */
-int posixtrace_expression_test(const posixtrace_expression_t *expression, size_t i,
-                               struct posixtrace_expression_test *test, size_t size);
+int posixtrace_expression_get_test(const posixtrace_expression_t *expression, size_t i,
+                                   struct posixtrace_expression_test *test, size_t size);
 
 /* Has the type what the i-th test names: such a name, or such a field?  false: there is no
  * such test, too.  layout: as above.  Async-signal-safe. */

@@ -68,8 +68,8 @@ struct posixtrace_info {
     int64_t first_ns; /* time of the first and last event; both 0 if none */
     int64_t last_ns;
     uint64_t events; /* logs: events present; active: events recorded so far */
-    /* By cause.  The losses of the log (the last three) include system events, such as a START that
-     * was overwritten; the numbers of the threads do not. */
+    /* By cause.  The losses of the log (POSIXTRACE_LOST_LOG_...) include system events, such as a
+     * START that was overwritten; the numbers of the threads do not. */
     uint64_t lost[POSIXTRACE_LOSS_CAUSES];
     uint64_t late;           /* events delivered late because their thread was stalled > 1 s */
     uint64_t bytes;          /* bytes of event memory in use (active) or of packets (log) */
@@ -93,12 +93,12 @@ int posixtrace_get_info(trace_id_t trid, struct posixtrace_info *info, size_t si
 
 /*
  * How many events a stream has lost for a cause.  A program that asks for 0, 1, 2, ... until
- * the result is EINVAL has all causes that there are, also later ones.  For an active stream, the
+ * the result is ENOENT has all causes that there are, also later ones.  For an active stream, the
  * number is that of the moment of the call; POSIXTRACE_LOST_SWITCHES is that of the last flush.
  * An attached stream, which has no switches to read, counts those since it was attached.
  *
- * EINVAL  trid is not a stream, there is no such cause, or events is NULL.  Thread-safe; not
- * for signal handlers.
+ * EINVAL  trid is not a stream, or events is NULL.  Thread-safe; not for signal handlers.
+ * ENOENT  there is no such cause
  */
 int posixtrace_lost(trace_id_t trid, unsigned cause, uint64_t *events);
 

@@ -79,9 +79,9 @@ struct posixtrace_recover_report {
 
 /*
  * Completes the log of a dead writer; fd is open for reading and writing.  Appends the events of
- * the writer's segment, then index, status and end mark, and removes the segment.  Takes flock(2)
- * on fd for each write, and gives way to a stream that wants the file; a flock(2) of the caller on
- * fd, or a duplicate, is released.  A second call does no harm.
+ * the writer's segment, then index, status and end mark, and removes the segment.  Takes locks of
+ * its own for each write, and gives way to a stream that wants the file; a flock(2) of the caller
+ * on fd stays.  A second call does no harm.
  *
  * EBUSY   the writer is alive, another stream wants the file, or another recovery is under way
  * EINVAL  report is NULL, or size is 0

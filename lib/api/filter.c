@@ -80,8 +80,8 @@ PT_PUBLIC bool posixtrace_expression_needs_fields(const posixtrace_expression_t 
     return expression->fields;
 }
 
-PT_PUBLIC int posixtrace_expression_test(const posixtrace_expression_t *expression, size_t i,
-                                         struct posixtrace_expression_test *test, size_t size)
+PT_PUBLIC int posixtrace_expression_get_test(const posixtrace_expression_t *expression, size_t i,
+                                             struct posixtrace_expression_test *test, size_t size)
 {
     static const char *const subjects[] = { "event", "class", "group" };
     struct posixtrace_expression_test t;

@@ -29,9 +29,9 @@ PT_PUBLIC int posixtrace_lost(trace_id_t trid, unsigned cause, uint64_t *events)
     struct pt_guard g;
     int r;
 
-    if (!events || cause > POSIXTRACE_LOST_SWITCHES || !pt_guard_enter(&g, trid, PT_STREAM_ANY))
+    if (!events || !pt_guard_enter(&g, trid, PT_STREAM_ANY))
         return EINVAL;
-    r = pt_stream_info(g.s, &info);
+    r = cause > POSIXTRACE_LOST_SWITCHES ? -ENOENT : pt_stream_info(g.s, &info);
     if (r == 0)
         *events = info.lost[cause];
     return pt_guard_leave(&g, r);

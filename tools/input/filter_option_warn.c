@@ -144,7 +144,7 @@ static bool was_said(const struct filter_option *w, size_t test,
     struct posixtrace_expression_test other;
 
     for (size_t i = 0; i < test; i++)
-        if (posixtrace_expression_test(w->expression, i, &other, sizeof other) == 0 &&
+        if (posixtrace_expression_get_test(w->expression, i, &other, sizeof other) == 0 &&
             strcmp(other.subject, t->subject) == 0 && strcmp(other.name, t->name) == 0)
             return true;
     return false;
@@ -155,7 +155,7 @@ static void warn(const struct known *k, const struct filter_option *w)
     struct posixtrace_expression_test t;
     const char **fields = field_names(k);
 
-    for (size_t i = 0; posixtrace_expression_test(w->expression, i, &t, sizeof t) == 0; i++) {
+    for (size_t i = 0; posixtrace_expression_get_test(w->expression, i, &t, sizeof t) == 0; i++) {
         if (is_known(k, w, i) || was_said(w, i, &t))
             continue;
         if (strcmp(t.subject, "field") == 0)

@@ -156,16 +156,17 @@ START_TEST(names_in_it)
     char all[200] = "";
     size_t i;
 
-    for (i = 0; posixtrace_expression_test(e, i, &t, sizeof t) == 0; i++)
+    for (i = 0; posixtrace_expression_get_test(e, i, &t, sizeof t) == 0; i++)
         snprintf(all + strlen(all), sizeof all - strlen(all), "%s %s%s; ", t.subject, t.name,
                  t.pattern ? " (pattern)" : "");
     ck_assert_uint_eq(i, 5);
     ck_assert_str_eq(all, "event a* (pattern); class b; group c; field f; field g; ");
-    ck_assert_int_eq(posixtrace_expression_test(e, i, &t, sizeof t), ENOENT);
-    ck_assert_int_eq(posixtrace_expression_test(e, SIZE_MAX, &t, sizeof t), ENOENT);
-    ck_assert_int_eq(posixtrace_expression_test(NULL, 0, &t, sizeof t), EINVAL);
+    ck_assert_int_eq(posixtrace_expression_get_test(e, i, &t, sizeof t), ENOENT);
+    ck_assert_int_eq(posixtrace_expression_get_test(e, SIZE_MAX, &t, sizeof t), ENOENT);
+    ck_assert_int_eq(posixtrace_expression_get_test(NULL, 0, &t, sizeof t), EINVAL);
     ck_assert_int_eq(
-        posixtrace_expression_test(e, 0, NULL, sizeof(struct posixtrace_expression_test)), EINVAL);
+        posixtrace_expression_get_test(e, 0, NULL, sizeof(struct posixtrace_expression_test)),
+        EINVAL);
     ck_assert(posixtrace_expression_test_suits(e, 0, "abc", NULL));
     ck_assert(!posixtrace_expression_test_suits(e, 0, "bc", NULL));
     ck_assert(posixtrace_expression_test_suits(e, 2, "c:d", NULL));

@@ -512,6 +512,7 @@ static uint64_t lost_by_kernel(int fd)
     while (posixtrace_lost(trid, c, &same) == 0)
         c++;
     ck_assert_uint_eq(c, POSIXTRACE_LOST_SWITCHES + 1);
+    ck_assert_int_eq(posixtrace_lost(trid, c, &same), ENOENT);
     ck_assert_uint_eq(same, n);
     ck_assert_int_eq(posixtrace_get_info(trid, &info, sizeof info), 0);
     ck_assert_uint_eq(info.lost[POSIXTRACE_LOST_SWITCHES], n);

@@ -119,7 +119,7 @@ static void call_test(void)
 {
     struct posixtrace_expression_test test;
 
-    is_good = posixtrace_expression_test(with.expression, 0, &test, sizeof test) == 0;
+    is_good = posixtrace_expression_get_test(with.expression, 0, &test, sizeof test) == 0;
 }
 
 static void call_test_suits(void)
@@ -185,7 +185,7 @@ static const struct {
     { "posixtrace_expression_decide", call_decide },
     { "posixtrace_expression_match", call_match },
     { "posixtrace_expression_needs_fields", call_needs_fields },
-    { "posixtrace_expression_test", call_test },
+    { "posixtrace_expression_get_test", call_test },
     { "posixtrace_expression_test_suits", call_test_suits },
     { "posixtrace_field_enumerator", call_field_enumerator },
     { "posixtrace_layout_count", call_layout_count },
