@@ -84,9 +84,10 @@ class Receiver:
     def has_packet(self):
         wanted = f":{self.address[1]:04X}"
         lines = pathlib.Path("/proc/net/udp").read_text().splitlines()[1:]
-        mine = [line.split() for line in lines if line.split()[1].endswith(wanted)]
+        # By inode: the kernel lists a socket twice if others come while the file is read.
+        mine = {line.split()[9]: line.split() for line in lines if line.split()[1].endswith(wanted)}
         expect(len(mine) == 1, f"sockets at the port: {mine}")
-        return not mine[0][4].endswith(":00000000")
+        return not next(iter(mine.values()))[4].endswith(":00000000")
 
 
 class Sender:
