@@ -169,7 +169,7 @@ int pt_snapshot(struct pt_stream *onlooker, int fd, struct posixtrace_snapshot_r
                           .created = attr.create_ns,
                           .until = (int64_t)pt_clock_ns(CLOCK_REALTIME),
                           .last = INT64_MIN };
-    int r, end;
+    int r;
 
     memset(report, 0, sizeof *report);
     pt_stream_lost_before(onlooker, report->lost_before);
@@ -181,6 +181,8 @@ int pt_snapshot(struct pt_stream *onlooker, int fd, struct posixtrace_snapshot_r
         r = copy_losses(&p);
     if (r == 0)
         r = copy_descriptions(&p);
-    end = pt_log_builder_finish(p.builder);
-    return r ? r : end;
+    if (r == 0)
+        return pt_log_builder_finish(p.builder);
+    pt_log_builder_free(p.builder);
+    return r;
 }

@@ -93,7 +93,7 @@ static uint32_t hash_bytes(const void *at, size_t bytes, uint64_t factor)
     return pt_hash(h ^ word, factor);
 }
 
-static void builder_free(struct pt_log_builder *b)
+void pt_log_builder_free(struct pt_log_builder *b)
 {
     for (uint32_t i = 0; i < b->author_count; i++)
         free(b->authors[i].buffer);
@@ -150,7 +150,7 @@ int pt_log_builder_new(struct pt_log_builder **builder, int fd, const struct pt_
     }
     if (error) {
         if (b)
-            builder_free(b);
+            pt_log_builder_free(b);
         return error;
     }
     *builder = b;
@@ -514,6 +514,6 @@ int pt_log_builder_finish(struct pt_log_builder *b)
 {
     int error = end_round(b, true);
 
-    builder_free(b);
+    pt_log_builder_free(b);
     return error;
 }

@@ -22,5 +22,7 @@ int pt_log_builder_describe(struct pt_log_builder *b, const char *name, const ch
 void pt_log_builder_lost(struct pt_log_builder *b, const uint64_t lost[POSIXTRACE_LOSS_CAUSES]);
 /* Completes the log; frees in every case. */
 int pt_log_builder_finish(struct pt_log_builder *b);
+/* Leaves a log that is not complete. */
+void pt_log_builder_free(struct pt_log_builder *b);
 
 #endif
