@@ -63,7 +63,7 @@ struct posixtrace_log_report {
  * EINVAL  report is NULL, or size is 0
  * EILSEQ  not a log
  * ENOTSUP it is compressed and this library was built without zstd, or it has a
- *         feature of a newer version
+ *         version or a feature that this library does not know
  * EBADF, EIO, ... from read(2)
  */
 int posixtrace_log_check(int fd,

@@ -17,6 +17,8 @@
 
 #include "common/tool.h"
 
+enum { NEWEST_VERSION = 2 }; /* of the format that the library reads */
+
 int log_file_descriptor(const char *path, int flags)
 {
     int fd;
@@ -72,14 +74,33 @@ const char *log_file_why_not(int fd)
         return "it is empty";
     if (pread(fd, &first, 1, 0) == 1 && first == '{')
         return "it looks like JSON; 'posixtrace import --format=jsonl' makes a log of that";
-    return "it has not the header of a log, or that of a newer version";
+    return "it has not the header of a log";
 }
 
-const char *log_file_why_unsupported(void)
+/* The version of the format in the header of a log (docs/log-format.md, 2); 0: a pipe. */
+static uint32_t version_of(int fd)
 {
+    uint8_t head[12];
+
+    if (pread(fd, head, sizeof head, 0) != sizeof head)
+        return 0;
+    return head[8] | (uint32_t)head[9] << 8 | (uint32_t)head[10] << 16 | (uint32_t)head[11] << 24;
+}
+
+const char *log_file_why_unsupported(int fd)
+{
+    static char text[120];
+    uint32_t version = version_of(fd);
     trace_attr_t attr;
     int error = posix_trace_attr_init(&attr);
 
+    if (version > NEWEST_VERSION) {
+        snprintf(text, sizeof text,
+                 "it has version %" PRIu32 " of the format, this posixtrace reads versions up to "
+                 "%d; use a newer one",
+                 version, NEWEST_VERSION);
+        return text;
+    }
     if (error == 0)
         error = posixtrace_attr_setcompression(&attr, POSIXTRACE_COMPRESSION_ZSTD);
     if (error == ENOTSUP)
@@ -116,7 +137,7 @@ int log_file_open(struct log_file *log, const char *path)
     if (error == EINVAL)
         error = tool_error("%s is not a trace log: %s", log->shown, log_file_why_not(log->fd));
     else if (error == ENOTSUP)
-        error = tool_error("cannot read %s: %s", log->shown, log_file_why_unsupported());
+        error = tool_error("cannot read %s: %s", log->shown, log_file_why_unsupported(log->fd));
     else if (error != 0)
         error = tool_error("cannot read %s: %s", log->shown, failure_reason(error));
     else if (log_file_refresh(log) != EXIT_DONE)

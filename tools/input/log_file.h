@@ -49,7 +49,7 @@ bool log_file_is_locked(int fd);
 /* Why the file on fd is no log, as the rest of a sentence. */
 const char *log_file_why_not(int fd);
 /* The same for one that is a log, but not for this build (ENOTSUP). */
-const char *log_file_why_unsupported(void);
+const char *log_file_why_unsupported(int fd);
 
 /* Fetches info again. */
 int log_file_refresh(struct log_file *log);

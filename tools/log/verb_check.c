@@ -164,7 +164,7 @@ static int check_file(const char *path, enum output_format format)
         if (error == EILSEQ)
             tool_error("%s is not a trace log: %s", found.shown, log_file_why_not(fd));
         else if (error == ENOTSUP)
-            tool_error("cannot read %s: %s", found.shown, log_file_why_unsupported());
+            tool_error("cannot read %s: %s", found.shown, log_file_why_unsupported(fd));
         else if (error == ESPIPE)
             tool_error("%s cannot be checked: it is a pipe; check a file", found.shown);
         else

@@ -39,7 +39,7 @@ static int explain(int fd, const char *shown, int error)
     case EILSEQ: return tool_error("%s is not a trace log: %s", shown, log_file_why_not(fd));
     case ENOTSUP:
         return tool_error("cannot read %s: %s; nothing was changed", shown,
-                          log_file_why_unsupported());
+                          log_file_why_unsupported(fd));
     case EBUSY:
         return tool_error("%s is being written by a living process, or being recovered by "
                           "another; nothing was changed",

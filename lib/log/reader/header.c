@@ -8,10 +8,14 @@
 
 #define HEADER_TRIES 3
 
+static bool is_newer(const struct pt_log_header *h)
+{
+    return h->version > PT_LOG_VERSION_FEATURES;
+}
+
 static bool header_is_good(const struct pt_log_header *h)
 {
-    return h->version >= PT_LOG_VERSION && h->version <= PT_LOG_VERSION_FEATURES &&
-           h->header_size == PT_LOG_HEADER_SIZE;
+    return is_newer(h) || (h->version >= PT_LOG_VERSION && h->header_size == PT_LOG_HEADER_SIZE);
 }
 
 /* -ENOTSUP: a good log, but not for this build. */
@@ -26,12 +30,14 @@ static int take_features(struct pt_log_reader *r, const struct pt_log_header *h)
     return 0;
 }
 
-/* -EINVAL: values that no writer stores. */
+/* -EINVAL: values that no writer stores; -ENOTSUP: not for this build. */
 static int take_header(struct pt_log_reader *r, const struct pt_log_header *h)
 {
     struct pt_log_params *params = &r->params;
     struct pt_attr *attr = &params->attr;
 
+    if (is_newer(h))
+        return -ENOTSUP;
     memcpy(params->id, h->id, sizeof params->id);
     memcpy(params->boot_id, h->boot_id, sizeof params->boot_id);
     params->clock = h->clock;

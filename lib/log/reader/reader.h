@@ -36,7 +36,7 @@ struct pt_log_tail {
 };
 
 /* fd is not consumed and must stay open; it may be a pipe.  -EINVAL: not a log;
- * -ENOTSUP: it needs a build with zstd, or a newer version. */
+ * -ENOTSUP: it needs a build with zstd, or a newer library. */
 int pt_log_reader_new(struct pt_log_reader **reader, int fd);
 void pt_log_reader_free(struct pt_log_reader *r);
 
