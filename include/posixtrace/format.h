@@ -50,7 +50,7 @@ struct posixtrace_conversion {
     /* Called with a message for the user: the format cannot represent something, a line was
      * skipped.  At most some twenty times for one kind; or NULL. */
     void (*note)(void *context, const char *text);
-    /* Now and then; or NULL. */
+    /* Now and then, with the events so far, of an export those that were read; or NULL. */
     int (*progress)(void *context, uint64_t events);
     /* In the place of read(2) or write(2) of the descriptor, which may then be -1; results as
      * theirs, with errno; or NULL. */
@@ -58,7 +58,7 @@ struct posixtrace_conversion {
     ssize_t (*write)(void *context, const void *from, size_t size);
     void *context;
     uint64_t events;   /* set: converted */
-    uint64_t left_out; /* set: events that are not in the result */
+    uint64_t left_out; /* set: events that the format cannot carry; not those refused by wants */
     char error[240];   /* set: in words, with line or offset, what went wrong */
     /* Export: is this event part of the result?  The trace is written as if there were no
      * others: a caller that leaves out the marks of lost events (POSIX_TRACE_OVERFLOW and

@@ -173,6 +173,30 @@ START_TEST(stopped_by_progress)
 }
 END_TEST
 
+static bool refuse(void *context, const struct posixtrace_event *event)
+{
+    (void)context;
+    return event == NULL;
+}
+
+/* Progress counts what was read, so that a caller that wants no event can still stop. */
+START_TEST(progress_without_wanted)
+{
+    trace_id_t trid = make_log(EVENTS);
+    uint64_t seen = 0;
+    struct posixtrace_conversion c = { .progress = stop_after, .context = &seen, .wants = refuse };
+    FILE *to = tmpfile();
+
+    ck_assert_int_eq(posixtrace_export(trid, "csv", fileno(to), &c, sizeof c), -7);
+    ck_assert_uint_gt(seen, 0);
+    ck_assert_uint_le(seen, EVENTS + 4);
+    ck_assert_uint_eq(c.events, 0);
+    ck_assert_uint_eq(c.left_out, 0);
+    fclose(to);
+    ck_assert_int_eq(posix_trace_close(trid), 0);
+}
+END_TEST
+
 START_TEST(all_of_a_log)
 {
     trace_id_t trid = make_log(EVENTS);
@@ -280,6 +304,7 @@ static void add(TCase *t)
     tcase_add_loop_test(t, lines, 0, 2);
     tcase_add_test(t, arguments);
     tcase_add_test(t, stopped_by_progress);
+    tcase_add_test(t, progress_without_wanted);
     tcase_add_test(t, all_of_a_log);
     tcase_add_test(t, no_room_to_write);
     tcase_add_test(t, through_functions);

@@ -99,12 +99,6 @@ bool pt_job_progress(struct pt_job *job, uint64_t done)
     return false;
 }
 
-/* Counts one more; false: the user does not want to wait for the rest. */
-static bool count(struct pt_job *job)
-{
-    return pt_job_progress(job, ++job->c->events);
-}
-
 /* Reads on; false: there is nothing, or job->error is set. */
 static bool read_ahead(struct pt_job *job)
 {
@@ -121,12 +115,18 @@ static bool read_ahead(struct pt_job *job)
 
 int pt_job_next(struct pt_job *job, struct posixtrace_event *event)
 {
-    do {
+    bool wanted = false;
+
+    while (!wanted) {
         if (job->error || (job->ahead_at == job->ahead_count && !read_ahead(job)))
             return 0;
         *event = job->ahead[job->ahead_at++];
-    } while (job->c->wants && !job->c->wants(job->c->context, event));
-    return count(job);
+        wanted = !job->c->wants || job->c->wants(job->c->context, event);
+        job->c->events += wanted;
+        if (!pt_job_progress(job, ++job->read))
+            return 0;
+    }
+    return 1;
 }
 
 bool pt_job_add(struct pt_job *job, const struct posixtrace_event *event)
@@ -139,7 +139,7 @@ bool pt_job_add(struct pt_job *job, const struct posixtrace_event *event)
                     error == ENOSPC ? "the disk is full, or it is one more than the 1023 event "
                                       "types that a log holds"
                                     : strerror(error));
-    return !error && count(job);
+    return !error && pt_job_progress(job, ++job->c->events);
 }
 
 bool pt_job_describe(struct pt_job *job, const char *event_name, const char *description)

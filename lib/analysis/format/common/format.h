@@ -25,6 +25,7 @@ struct pt_job {
     const char *directory;
     struct posixtrace_event *ahead; /* export: events that were read together */
     size_t ahead_room, ahead_count, ahead_at;
+    uint64_t read;     /* export: events, also those that the caller does not want */
     int error;         /* the first one; 0 */
     uint64_t notes[8]; /* of each kind that were reported */
 };
