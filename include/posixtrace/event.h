@@ -9,6 +9,7 @@
  * as the argument after it: sizeof *event as the program was compiled, in arrays the distance
  * from one to the next.  Later versions add members at the end.  The function stores the
  * members that program and library both know, and zero in those that only the program knows.
+ * In struct posixtrace_conversion, which has arguments, these stay as they are.
  * Size 0 is EINVAL, or nothing is stored where a function has no error.  A structure that the
  * library hands out by a pointer to const has the members of the library's version.  Without a
  * size are small structures that will not grow: posixtrace_*_fault and posixtrace_value.

@@ -43,7 +43,8 @@ const struct posixtrace_format *posixtrace_format_get(size_t i);
 /* NULL: there is none of that name. */
 const struct posixtrace_format *posixtrace_format_find(const char *name);
 
-/* The parameters of a conversion, and its results. */
+/* The parameters of a conversion, and its results.  Members that only the program knows stay as
+ * they are, and have no effect. */
 struct posixtrace_conversion {
     const char *const *options; /* "name=value" or "name", ends with NULL; or NULL */
     const char *name;           /* of the input or the output, for messages; or NULL */

@@ -6,6 +6,7 @@
  */
 #include <check.h>
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -197,6 +198,34 @@ START_TEST(progress_without_wanted)
 }
 END_TEST
 
+/* Members of a later version, and of this one that an older program does not have, stay. */
+START_TEST(other_versions)
+{
+    struct {
+        struct posixtrace_conversion c;
+        unsigned char later[64];
+    } x;
+    trace_id_t trid = make_log(0);
+    FILE *to = tmpfile();
+
+    memset(&x, 0xa5, sizeof x);
+    x.c = (struct posixtrace_conversion){ .name = "x" };
+    ck_assert_int_eq(posixtrace_export(trid, "csv", fileno(to), &x.c, sizeof x), 0);
+    ck_assert_uint_eq(x.c.events, 4);
+    for (size_t i = 0; i < sizeof x.later; i++)
+        ck_assert_uint_eq(x.later[i], 0xa5);
+    ck_assert_int_eq(posix_trace_rewind(trid), 0);
+    x.c.wants = refuse;
+    ck_assert_int_eq(posixtrace_export(trid, "csv", fileno(to), &x.c,
+                                       offsetof(struct posixtrace_conversion, wants)),
+                     0);
+    ck_assert_uint_eq(x.c.events, 4);
+    ck_assert_ptr_eq(x.c.wants, refuse);
+    fclose(to);
+    ck_assert_int_eq(posix_trace_close(trid), 0);
+}
+END_TEST
+
 START_TEST(all_of_a_log)
 {
     trace_id_t trid = make_log(EVENTS);
@@ -305,6 +334,7 @@ static void add(TCase *t)
     tcase_add_test(t, arguments);
     tcase_add_test(t, stopped_by_progress);
     tcase_add_test(t, progress_without_wanted);
+    tcase_add_test(t, other_versions);
     tcase_add_test(t, all_of_a_log);
     tcase_add_test(t, no_room_to_write);
     tcase_add_test(t, through_functions);
