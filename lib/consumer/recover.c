@@ -6,6 +6,7 @@
  * killed recovery is repeated and finds in the log the events that the first one has written.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <trace.h>
@@ -188,9 +189,11 @@ static int recover_claimed(struct pt_log_claim *c, uint64_t lost,
 int pt_stream_recover(int fd, uint64_t lost, struct posixtrace_recover_report *report)
 {
     struct pt_log_claim claim;
-    int e, end;
+    int e, end, flags = fcntl(fd, F_GETFL);
 
     memset(report, 0, sizeof *report);
+    if (flags < 0 || (flags & O_ACCMODE) != O_RDWR)
+        return -EBADF;
     e = pt_log_claim(&claim, fd);
     if (e < 0)
         return e;

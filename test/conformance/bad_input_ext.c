@@ -260,6 +260,29 @@ START_TEST(test_check_and_recover)
 }
 END_TEST
 
+/* What writes refuses a descriptor that only reads, also where nothing would have to be done. */
+START_TEST(test_read_only)
+{
+    struct posixtrace_recover_report recovered;
+    posixtrace_log_builder_t *builder = NULL;
+    trace_id_t stream = th_stream();
+    char path[TH_PATH];
+    int fd;
+
+    th_make_log(path, 10, 20);
+    fd = open(path, O_RDONLY);
+    ck_assert_int_ge(fd, 0);
+    ck_fails(posixtrace_log_builder_create(fd, NULL, &builder), EBADF);
+    ck_assert_ptr_null(builder);
+    ck_fails(posixtrace_snapshot(stream, fd, NULL, 0), EBADF);
+    ck_fails(posixtrace_log_recover(fd, &recovered, sizeof recovered), EBADF);
+    ck_fails(posixtrace_log_recover_lost(fd, 1, &recovered, sizeof recovered), EBADF);
+    close(fd);
+    ck_ok(posix_trace_shutdown(stream));
+    th_expect_made_log(path, 10);
+}
+END_TEST
+
 static struct posixtrace_event event_at(int64_t ns, const char *name)
 {
     return (
@@ -333,6 +356,7 @@ static void add(TCase *tc)
     tcase_add_test(tc, test_environment);
     tcase_add_test(tc, test_self_record);
     tcase_add_test(tc, test_check_and_recover);
+    tcase_add_test(tc, test_read_only);
     tcase_add_test(tc, test_builder);
     tcase_add_test(tc, test_streams);
 }

@@ -19,6 +19,8 @@ int pt_log_writer_new(struct pt_log_writer **writer, int fd, const struct pt_log
     flags = fcntl(fd, F_GETFL);
     if (flags < 0)
         return -errno;
+    if ((flags & O_ACCMODE) == O_RDONLY)
+        return -EBADF;
     if (params->seekable ? (flags & O_APPEND) != 0 : params->attr.log_policy != POSIX_TRACE_APPEND)
         return -EINVAL;
     if (!pt_compress_available(params->attr.compression))

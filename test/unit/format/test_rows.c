@@ -6,6 +6,7 @@
  */
 #include <check.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -226,6 +227,26 @@ START_TEST(other_versions)
 }
 END_TEST
 
+START_TEST(wrong_descriptors)
+{
+    trace_id_t trid = make_log(0);
+    int reads = open("/dev/null", O_RDONLY), writes = open("/dev/null", O_WRONLY);
+    struct posixtrace_conversion c = { 0 };
+    posixtrace_log_builder_t *builder;
+    FILE *log = tmpfile();
+
+    ck_assert_int_eq(posixtrace_export(trid, "csv", reads, &c, sizeof c), EBADF);
+    ck_assert_str_eq(c.error, "cannot use the descriptor: Bad file descriptor");
+    ck_assert_int_eq(posixtrace_log_builder_create(fileno(log), NULL, &builder), 0);
+    ck_assert_int_eq(posixtrace_import("csv", writes, builder, &c, sizeof c), EBADF);
+    ck_assert_int_eq(posixtrace_log_builder_finish(builder), 0);
+    fclose(log);
+    close(reads);
+    close(writes);
+    ck_assert_int_eq(posix_trace_close(trid), 0);
+}
+END_TEST
+
 START_TEST(all_of_a_log)
 {
     trace_id_t trid = make_log(EVENTS);
@@ -335,6 +356,7 @@ static void add(TCase *t)
     tcase_add_test(t, stopped_by_progress);
     tcase_add_test(t, progress_without_wanted);
     tcase_add_test(t, other_versions);
+    tcase_add_test(t, wrong_descriptors);
     tcase_add_test(t, all_of_a_log);
     tcase_add_test(t, no_room_to_write);
     tcase_add_test(t, through_functions);

@@ -254,6 +254,16 @@ static ssize_t write_by_caller(void *cookie, const char *from, size_t size)
     return (ssize_t)done;
 }
 
+/* A descriptor of the wrong kind is refused before the first event is read. */
+static bool is_open_for(int fd, int other)
+{
+    int flags = fcntl(fd, F_GETFL);
+
+    if (flags >= 0 && (flags & O_ACCMODE) == other)
+        errno = EBADF;
+    return flags >= 0 && (flags & O_ACCMODE) != other;
+}
+
 /* A file over the caller's function, or over a copy of the descriptor, which shares its offset. */
 static int open_file(struct pt_job *job, int fd)
 {
@@ -266,7 +276,7 @@ static int open_file(struct pt_job *job, int fd)
         job->file = fopencookie(
             job, mode, (cookie_io_functions_t){ .read = read_by_caller, .write = write_by_caller });
     } else {
-        copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+        copy = is_open_for(fd, writes ? O_RDONLY : O_WRONLY) ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : -1;
         job->file = copy >= 0 ? fdopen(copy, mode) : NULL;
         if (copy >= 0 && !job->file)
             close(copy);
