@@ -34,8 +34,8 @@ int posixtrace_open_path(const char *path, trace_id_t *trid);
 
 /*
  * The meaning of an error number that a function of this library returns, as a lower-case phrase
- * without a full stop: "not a trace log" for EILSEQ; else as strerror(3) in the C locale.  Never
- * NULL.  Constant text.  Async-signal-safe, thread-safe.
+ * without a full stop: "several streams fit" for ENOTUNIQ; else as strerror(3) in the C locale.
+ * Never NULL.  Constant text.  Async-signal-safe, thread-safe.
  */
 const char *posixtrace_error_text(int error);
 

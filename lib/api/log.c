@@ -20,13 +20,15 @@ PT_PUBLIC const char *posixtrace_error_text(int error)
     const char *text = NULL;
 
     switch (error) {
-    case EILSEQ: return "not a trace log";
+    case EILSEQ: return "not in the expected format";
     case ENXIO: return "the stream has ended, or its process is gone";
     case ESTALE: return "another log is in the file now";
     case ENOTSUP: return "not supported by this version or build of the library";
     case EBUSY: return "in use by another process or thread";
     case EAGAIN: return "no place is left for another stream";
     case ENOTUNIQ: return "several streams fit";
+    case ESRCH: return "there is no such process, or no stream records it";
+    case ERANGE: return "the text does not fit into the memory given for it";
     default: break;
     }
 #if defined __GLIBC__ && __GLIBC_PREREQ(2, 32)

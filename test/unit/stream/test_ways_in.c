@@ -251,7 +251,11 @@ START_TEST(errors)
     ck_fails(posixtrace_snapshot(trid, -1, NULL, 0), EBADF);
     ck_fails(posixtrace_snapshot(trid + 1000, fd, NULL, 0), EINVAL);
     ck_fails(posixtrace_snapshot(trid, fd, &(struct posixtrace_snapshot_report){ 0 }, 0), EINVAL);
-    ck_assert_str_eq(posixtrace_error_text(EILSEQ), "not a trace log");
+    ck_assert_str_eq(posixtrace_error_text(EILSEQ), "not in the expected format");
+    ck_assert_str_eq(posixtrace_error_text(ESRCH),
+                     "there is no such process, or no stream records it");
+    ck_assert_str_eq(posixtrace_error_text(ERANGE),
+                     "the text does not fit into the memory given for it");
     ck_assert_str_eq(posixtrace_error_text(ENOENT), "No such file or directory");
     ck_assert_str_eq(posixtrace_error_text(-1), "unknown error");
     close(fd);
