@@ -171,8 +171,8 @@ int posixtrace_metric_run_take(posixtrace_metric_run_t *run, uint64_t events, bo
  * one, as posixtrace_follow() reports it: open measurements become unknown.  The run itself
  * finds events that are missing in a damaged log (posixtrace_next_whole_events()). */
 void posixtrace_metric_run_gap(posixtrace_metric_run_t *run);
-/* Ends the run: open measurements become unfinished.  0, ENOMEM, or the result of measured, now or
- * before. */
+/* Ends the run: open measurements become unfinished.  0, EINVAL (run is NULL), ENOMEM, or the
+ * result of measured, now or before. */
 int posixtrace_metric_run_end(posixtrace_metric_run_t *run);
 uint64_t posixtrace_metric_run_events(const posixtrace_metric_run_t *run);
 /* For the index-th metric. */
@@ -189,7 +189,8 @@ void posixtrace_metric_run_free(posixtrace_metric_run_t *run); /* or NULL */
  * with the number of values.  A percentile of up to 1024 values is exact; of more values its error
  * is at most 1/512 of it; extremes and mean are exact.  The sum of two equals one over all values.
  */
-int posixtrace_statistics_create(posixtrace_statistics_t **statistics);         /* ENOMEM */
+/* EINVAL: a NULL pointer; ENOMEM */
+int posixtrace_statistics_create(posixtrace_statistics_t **statistics);
 void posixtrace_statistics_free(posixtrace_statistics_t *statistics);           /* or NULL */
 int posixtrace_statistics_add(posixtrace_statistics_t *statistics, int64_t ns); /* ENOMEM */
 int posixtrace_statistics_merge(posixtrace_statistics_t *to,

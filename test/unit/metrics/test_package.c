@@ -214,6 +214,24 @@ START_TEST(of_a_running_stream)
 }
 END_TEST
 
+static void use_null_run(void)
+{
+    struct posixtrace_doubt doubt;
+    bool more = true;
+
+    memset(&doubt, 0xa5, sizeof doubt);
+    ck_assert_int_eq(posixtrace_metric_run_take(NULL, 0, &more), EINVAL);
+    ck_assert_int_eq(posixtrace_metric_run_end(NULL), EINVAL);
+    posixtrace_metric_run_gap(NULL);
+    posixtrace_metric_run_select(NULL, NULL, NULL);
+    posixtrace_metric_run_doubt(NULL, 0, NULL, sizeof doubt);
+    posixtrace_metric_run_doubt(NULL, 0, &doubt, sizeof doubt);
+    ck_assert_uint_eq(doubt.unknown, 0);
+    ck_assert_uint_eq(posixtrace_metric_run_events(NULL), 0);
+    ck_assert(!posixtrace_metric_run_saw(NULL, "x"));
+    posixtrace_metric_run_free(NULL);
+}
+
 START_TEST(arguments)
 {
     char longest[TRACE_EVENT_NAME_MAX + 2];
@@ -238,6 +256,7 @@ START_TEST(arguments)
     ck_assert_int_eq(posixtrace_get_metric_result(metric, 12345, &result), EINVAL);
     ck_assert_int_eq(posixtrace_get_metric_result(NULL, 0, &result), EINVAL);
     ck_assert_int_eq(posixtrace_events_required_by(metric, 12345, &set), EINVAL);
+    use_null_run();
     posixtrace_metric_free(metric);
     posixtrace_metric_free(NULL);
     posixtrace_metric_result_free(NULL);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /* Statistics against sorted values, and sums of two against one over all. */
+#include <errno.h>
 #include <math.h>
 #include <posixtrace/metrics.h>
 #include "support/run_suite.h"
@@ -163,6 +164,7 @@ START_TEST(few_and_strange)
     posixtrace_statistics_t *s, *empty;
     struct posixtrace_summary sum;
 
+    ck_assert_int_eq(posixtrace_statistics_create(NULL), EINVAL);
     ck_assert_int_eq(posixtrace_statistics_create(&s), 0);
     ck_assert_int_eq(posixtrace_statistics_create(&empty), 0);
     posixtrace_statistics_summary(s, &sum, sizeof sum);

@@ -264,6 +264,8 @@ void posixtrace_metric_run_select(posixtrace_metric_run_t *run,
                                                 const struct posixtrace_event *begin),
                                   void *context)
 {
+    if (!run)
+        return;
     run->wants = wants;
     run->wants_context = context;
     run->engine.wants = wants ? wants_named : NULL;
@@ -301,7 +303,7 @@ int posixtrace_metric_run_take(posixtrace_metric_run_t *run, uint64_t events, bo
 void posixtrace_metric_run_gap(posixtrace_metric_run_t *run)
 {
     /* The time before the first event is unknown, but not a gap. */
-    if (run->engine.events == 0)
+    if (!run || run->engine.events == 0)
         return;
     pt_engine_gap_begin(&run->engine, PT_GAP_UNREAD, run->engine.now);
     run->gap = true;
@@ -310,6 +312,8 @@ void posixtrace_metric_run_gap(posixtrace_metric_run_t *run)
 
 int posixtrace_metric_run_end(posixtrace_metric_run_t *run)
 {
+    if (!run)
+        return EINVAL;
     if (run->stopped)
         pt_engine_gap_is_end(&run->engine);
     pt_engine_end(&run->engine);
@@ -318,18 +322,20 @@ int posixtrace_metric_run_end(posixtrace_metric_run_t *run)
 
 uint64_t posixtrace_metric_run_events(const posixtrace_metric_run_t *run)
 {
-    return run->engine.events;
+    return run ? run->engine.events : 0;
 }
 
 void posixtrace_metric_run_doubt(const posixtrace_metric_run_t *run, size_t index,
                                  struct posixtrace_doubt *doubt, size_t size)
 {
-    const struct pt_engine *e = &run->engine;
+    const struct pt_engine *e = run ? &run->engine : NULL;
     struct posixtrace_doubt d;
     int64_t hidden;
 
+    if (!doubt)
+        return;
     memset(doubt, 0, size);
-    if (index >= e->count)
+    if (!e || index >= e->count)
         return;
     d = e->machines[index].doubt;
     hidden = pt_uncertainty_hidden(e, &e->machines[index]);
@@ -342,7 +348,7 @@ bool posixtrace_metric_run_saw(const posixtrace_metric_run_t *run, const char *e
 {
     char buffer[TRACE_EVENT_NAME_MAX + 1];
 
-    for (size_t id = 0; event && id < run->type_count; id++) {
+    for (size_t id = 0; run && event && id < run->type_count; id++) {
         const char *name = run->types[id].known
                                ? pt_reader_name(run->trid, (trace_event_id_t)id, buffer)
                                : NULL;

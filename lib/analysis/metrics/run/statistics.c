@@ -28,6 +28,8 @@ struct posixtrace_statistics {
 
 int posixtrace_statistics_create(posixtrace_statistics_t **statistics)
 {
+    if (!statistics)
+        return EINVAL;
     *statistics = calloc(1, sizeof **statistics);
     return *statistics ? 0 : ENOMEM;
 }
