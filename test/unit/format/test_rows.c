@@ -335,6 +335,47 @@ START_TEST(through_functions)
 }
 END_TEST
 
+static ssize_t fail_to_write(void *calls, const void *from, size_t size)
+{
+    (void)from;
+    (void)size;
+    ++*(unsigned *)calls;
+    errno = ENOSPC;
+    return -1;
+}
+
+static ssize_t write_nothing(void *calls, const void *from, size_t size)
+{
+    fail_to_write(calls, from, size);
+    return 0;
+}
+
+/* The caller's function is not called again after it has failed. */
+START_TEST(first_write_error)
+{
+    trace_id_t trid = make_log(EVENTS);
+    const struct posixtrace_format *format;
+
+    for (size_t i = 0; (format = posixtrace_format_get(i)) != NULL; i++) {
+        unsigned calls = 0;
+        struct posixtrace_conversion c = { .write = fail_to_write, .context = &calls };
+
+        if (!format->exports || format->is_directory)
+            continue;
+        ck_assert_int_eq(posix_trace_rewind(trid), 0);
+        ck_assert_msg(posixtrace_export(trid, format->name, -1, &c, sizeof c) == ENOSPC &&
+                          calls == 1,
+                      "%s: %s, %u calls", format->name, c.error, calls);
+        calls = 0;
+        c.write = write_nothing;
+        ck_assert_int_eq(posix_trace_rewind(trid), 0);
+        ck_assert_msg(posixtrace_export(trid, format->name, -1, &c, sizeof c) == EIO && calls == 1,
+                      "%s: %s, %u calls", format->name, c.error, calls);
+    }
+    ck_assert_int_eq(posix_trace_close(trid), 0);
+}
+END_TEST
+
 START_TEST(no_room_to_write)
 {
     trace_id_t trid = make_log(EVENTS);
@@ -358,6 +399,7 @@ static void add(TCase *t)
     tcase_add_test(t, other_versions);
     tcase_add_test(t, wrong_descriptors);
     tcase_add_test(t, all_of_a_log);
+    tcase_add_test(t, first_write_error);
     tcase_add_test(t, no_room_to_write);
     tcase_add_test(t, through_functions);
 }

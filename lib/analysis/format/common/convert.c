@@ -240,17 +240,24 @@ static ssize_t read_by_caller(void *cookie, char *to, size_t size)
     return job->c->read(job->c->context, to, size);
 }
 
-/* As the C library wants it: 0, and not -1, where nothing can be written. */
+/* As the C library wants it: 0, and not -1, where nothing can be written.  The library writes again
+ * what a failed call has left, at the latest when it closes the file. */
 static ssize_t write_by_caller(void *cookie, const char *from, size_t size)
 {
-    const struct pt_job *job = cookie;
+    struct pt_job *job = cookie;
     size_t done = 0;
-    ssize_t n = 1;
+    ssize_t n;
 
-    while (done < size && n > 0) {
+    while (done < size && !job->write_error) {
+        errno = 0;
         n = job->c->write(job->c->context, from + done, size - done);
-        done += n > 0 ? (size_t)n : 0;
+        if (n > 0)
+            done += (size_t)n;
+        else
+            job->write_error = n < 0 && errno ? errno : EIO;
     }
+    if (job->write_error)
+        errno = job->write_error;
     return (ssize_t)done;
 }
 

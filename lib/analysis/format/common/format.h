@@ -27,6 +27,7 @@ struct pt_job {
     size_t ahead_room, ahead_count, ahead_at;
     uint64_t read;     /* export: events, also those that the caller does not want */
     int error;         /* the first one; 0 */
+    int write_error;   /* of the caller's write(), which is not called again; 0 */
     uint64_t notes[8]; /* of each kind that were reported */
 };
 
