@@ -127,6 +127,9 @@ struct posixtrace_measurement {
     int64_t least_ns;
 };
 
+/* As a length that is not exceeded: nothing tells how long it was. */
+#define POSIXTRACE_NO_BOUND (INT64_MAX / 4)
+
 /* Counts of what could not be measured, for one metric. */
 struct posixtrace_doubt {
     uint64_t unknown;    /* places where events were lost, as above */
@@ -134,7 +137,8 @@ struct posixtrace_doubt {
     uint64_t restarted;  /* a second begin inside: not measured by itself */
     uint64_t discarded;  /* by a cancel state */
     int64_t at_most_ns;  /* nothing unknown lasted longer than that, of threads that
-                                    * have lost all of their events neither */
+                                    * have lost all of their events neither; or
+                                    * POSIXTRACE_NO_BOUND */
 };
 
 /*

@@ -91,8 +91,8 @@ static void print_none(const struct metrics_view *v, struct lists *lists)
     char after[128] = "";
 
     if (lists->at_most_ns > 0)
-        snprintf(after, sizeof after, "; where events were lost there may be some of up to %s us",
-                 metrics_us(lists->at_most_ns));
+        snprintf(after, sizeof after, "; where events were lost there may be some of %s",
+                 metrics_up_to(lists->at_most_ns));
     snprintf(after + strlen(after), sizeof after - strlen(after), "; --metric=NAME says %s",
              lists->at_most_ns > 0 ? "more" : "why");
     print_list(v, "No measurement: ", &lists->none, after);

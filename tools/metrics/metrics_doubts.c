@@ -79,6 +79,14 @@ static void append_rest(struct line *l, const struct metrics_sum *sum)
         append(l, sum->of_log ? " (in the whole log)" : " (in all threads)");
 }
 
+static bool is_cut(const struct metrics_view *v)
+{
+    struct posixtrace_info info;
+
+    return posixtrace_get_info(v->log->trid, &info, sizeof info) == 0 &&
+           info.end == POSIXTRACE_END_CUT;
+}
+
 void metrics_say_sum(const struct metrics_view *v, size_t metric, const struct metrics_sum *sum)
 {
     const struct posixtrace_doubt *d = &sum->doubt;
@@ -94,10 +102,12 @@ void metrics_say_sum(const struct metrics_view *v, size_t metric, const struct m
                metrics_us_range(sum->max_ns, sum->at_most_ns),
                sum->at_most_ns > sum->max_ns ? "" : " all the same");
     if (d->at_most_ns > sum->max_ns && d->at_most_ns > sum->at_most_ns)
-        append(&l, ", and %sa thread that %shas lost all of its events may have one of up to %s us",
+        append(&l, ", and %sa thread that %shas lost all of its events may have one of %s",
                sum->of_log ? "in the whole log " : "",
                sum->hidden_at_most_ns < d->at_most_ns ? "" : "is not periodic or ",
-               metrics_us(d->at_most_ns));
+               metrics_up_to(d->at_most_ns));
+    if (d->at_most_ns >= POSIXTRACE_NO_BOUND && is_cut(v))
+        append(&l, ", because the log is cut");
     append_rest(&l, sum);
     if (v->format == OUTPUT_TEXT || sum->bounds > 0 || d->unknown > 0 ||
         d->at_most_ns > sum->max_ns)
@@ -241,8 +251,7 @@ void metrics_say_why(const struct metrics_view *v, size_t metric, const struct m
     else
         append(&l, "its events are there, and nothing among them that it measures");
     if (d->at_most_ns > 0)
-        append(&l, "; where events were lost there may be one of up to %s us",
-               metrics_us(d->at_most_ns));
+        append(&l, "; where events were lost there may be one of %s", metrics_up_to(d->at_most_ns));
     if (v->format == OUTPUT_TEXT || v->pick->list[metric].named ||
         (v->heard[metric] && d->at_most_ns > 0))
         say(v, &l);

@@ -36,7 +36,7 @@ static size_t put_numbers(char *to, size_t size, const struct metrics_view *v,
     if (exact)
         snprintf(range, sizeof range, "%s", metrics_us_range(least, most));
     else if (least < most)
-        snprintf(range, sizeof range, "%s..%s", units_time(least), units_time(most));
+        snprintf(range, sizeof range, "%s..%s", units_time(least), metrics_time_at_most(most));
     else
         snprintf(range, sizeof range, "%s", units_time(most));
     return (size_t)snprintf(to, size, "%7s %13s %13s %13s %6" PRIu64 "  ",

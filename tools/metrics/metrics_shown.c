@@ -18,6 +18,7 @@
 #include "common/stdout_buffer.h"
 #include "common/tool.h"
 #include "common/time_parse.h"
+#include "common/units.h"
 
 enum { REMARK_INDENT = 2 };
 
@@ -46,6 +47,42 @@ static char *put_us(char *to, int64_t ns)
     return to;
 }
 
+static const char unlimited[] = "unlimited";
+
+static void put_at_most(char *to, int64_t ns)
+{
+    if (ns >= POSIXTRACE_NO_BOUND)
+        strcpy(to, unlimited);
+    else
+        put_us(to, ns);
+}
+
+const char *metrics_us_or_unlimited(int64_t ns)
+{
+    char *buffer = next_buffer();
+
+    if (ns >= POSIXTRACE_NO_BOUND)
+        return unlimited;
+    strcpy(put_us(buffer, ns), " us");
+    return buffer;
+}
+
+const char *metrics_up_to(int64_t ns)
+{
+    char *buffer = next_buffer();
+
+    if (ns >= POSIXTRACE_NO_BOUND)
+        strcpy(buffer, "any length");
+    else
+        strcpy(put_us(put_text(buffer, "up to ", 6), ns), " us");
+    return buffer;
+}
+
+const char *metrics_time_at_most(int64_t ns)
+{
+    return ns >= POSIXTRACE_NO_BOUND ? unlimited : units_time(ns);
+}
+
 int64_t metrics_rounded(double ns)
 {
     if (ns >= 0x1p63)
@@ -61,12 +98,20 @@ const char *metrics_us(int64_t ns)
     return buffer;
 }
 
+const char *metrics_us_at_most(int64_t ns)
+{
+    char *buffer = next_buffer();
+
+    put_at_most(buffer, ns);
+    return buffer;
+}
+
 const char *metrics_us_range(int64_t ns, int64_t at_most_ns)
 {
     char *buffer = next_buffer(), *end = put_us(buffer, ns);
 
     if (at_most_ns > ns)
-        put_us(put_text(end, "..", 2), at_most_ns);
+        put_at_most(put_text(end, "..", 2), at_most_ns);
     return buffer;
 }
 

@@ -72,7 +72,8 @@ void metrics_time_cell(struct table *t, int64_t ns, bool at_most)
 {
     char text[CELL];
 
-    snprintf(text, sizeof text, "%s%s", at_most ? "<=" : "", units_time(ns));
+    snprintf(text, sizeof text, "%s%s", at_most && ns < POSIXTRACE_NO_BOUND ? "<=" : "",
+             at_most ? metrics_time_at_most(ns) : units_time(ns));
     table_cell(t, text);
 }
 

@@ -110,6 +110,14 @@ void metrics_remarks_below(void);
 
 /* "12.345": ns in us with three decimals; one of eight static buffers, reused in turn. */
 const char *metrics_us(int64_t ns);
+/* The same of an upper bound: "unlimited" from POSIXTRACE_NO_BOUND on. */
+const char *metrics_us_at_most(int64_t ns);
+/* "12.345 us", "unlimited" */
+const char *metrics_us_or_unlimited(int64_t ns);
+/* "up to 12.345 us", "any length" */
+const char *metrics_up_to(int64_t ns);
+/* An upper bound with three digits and a unit. */
+const char *metrics_time_at_most(int64_t ns);
 /* The same for a lower and an upper bound: "12.345" or "12.345..99.000". */
 const char *metrics_us_range(int64_t ns, int64_t at_most_ns);
 /* How a thread is called in tables: its kernel id, else its pthread_t. */

@@ -32,7 +32,8 @@ static void time_cell(struct table *to, bool exact, const char *before, int64_t 
 {
     char text[64];
 
-    snprintf(text, sizeof text, "%s%s", before, exact ? metrics_us(ns) : units_time(ns));
+    snprintf(text, sizeof text, "%s%s", before,
+             exact ? metrics_us_at_most(ns) : metrics_time_at_most(ns));
     table_cell(to, text);
 }
 
@@ -47,7 +48,10 @@ static void seen_cell(struct table *to, bool exact, const struct rta_measure *m)
     else if (m->at_most <= m->largest)
         table_cell(to, units_time(m->largest));
     else {
-        snprintf(text, sizeof text, "%s..%s", units_time(m->largest), units_time(m->at_most));
+        if (m->at_most >= POSIXTRACE_NO_BOUND)
+            snprintf(text, sizeof text, ">=%s", units_time(m->largest));
+        else
+            snprintf(text, sizeof text, "%s..%s", units_time(m->largest), units_time(m->at_most));
         table_cell(to, text);
     }
 }
@@ -174,21 +178,26 @@ __attribute__((format(printf, 2, 3))) static void remark(enum output_format form
 static void print_sum(const struct rta_result *r)
 {
     size_t of[RTA_CONTRADICTED + 1] = { 0 };
-    char undecided[48] = "", contradicted[64] = "";
+    bool unlimited = false;
+    double share = 100 * rta_utilization(r->tasks, r->count);
+    char undecided[48] = "", contradicted[64] = "", text[32] = "an unlimited share";
 
-    for (size_t i = 0; i < r->count; i++)
+    for (size_t i = 0; i < r->count; i++) {
         of[r->tasks[i].verdict]++;
+        unlimited |= r->tasks[i].c >= POSIXTRACE_NO_BOUND;
+    }
     if (of[RTA_UNDECIDED] > 0)
         snprintf(undecided, sizeof undecided, ", %zu undecided", of[RTA_UNDECIDED]);
     if (of[RTA_CONTRADICTED] > 0)
         snprintf(contradicted, sizeof contradicted, ", %zu contradicted by the log",
                  of[RTA_CONTRADICTED]);
+    if (!unlimited)
+        snprintf(text, sizeof text, "%.1f %%", share);
     out_text("\n");
     remark(OUTPUT_TEXT,
-           "%zu of %zu task%s schedulable%s%s; they ask for %.1f %% of the "
+           "%zu of %zu task%s schedulable%s%s; they ask for %s of the "
            "processor",
-           of[RTA_SCHEDULABLE], r->count, r->count == 1 ? "" : "s", undecided, contradicted,
-           100 * rta_utilization(r->tasks, r->count));
+           of[RTA_SCHEDULABLE], r->count, r->count == 1 ? "" : "s", undecided, contradicted, text);
 }
 
 /* Values that are neither given nor measured; B is seldom given. */
@@ -227,9 +236,9 @@ static void remark_unknown(const struct rta_result *r, enum output_format format
 
         if (r->seen[i].from_log[v] && !m->there)
             remark(format,
-                   "%s: %s is not in the log; where events were lost it may be %s us, "
+                   "%s: %s is not in the log; where events were lost it may be %s, "
                    "which is taken",
-                   quote(r->tasks[i].name), name, metrics_us(m->hidden));
+                   quote(r->tasks[i].name), name, metrics_us_or_unlimited(m->hidden));
         if (!r->seen[i].from_log[v] || m->unknown == 0)
             continue;
         if (m->at_most <= m->largest)
@@ -241,10 +250,10 @@ static void remark_unknown(const struct rta_result *r, enum output_format format
         else
             remark(format,
                    "%s: %s is unknown in %s place%s, because events were lost: the largest "
-                   "known is %s us, there it may be %s us; the %s is taken",
+                   "known is %s us, there it may be %s; the %s is taken",
                    quote(r->tasks[i].name), name, units_count(m->unknown),
-                   m->unknown == 1 ? "" : "s", metrics_us(m->largest), metrics_us(m->at_most),
-                   r->at_most ? "latter" : "former");
+                   m->unknown == 1 ? "" : "s", metrics_us(m->largest),
+                   metrics_us_or_unlimited(m->at_most), r->at_most ? "latter" : "former");
     }
 }
 
@@ -264,9 +273,10 @@ static void remark_seen(const struct rta_result *r, enum output_format format, s
                quote(t->name), metrics_us(m->largest));
     else if (t->verdict == RTA_UNDECIDED && t->exact)
         remark(format,
-               "%s: where events were lost there may be a response of %s us, longer than "
+               "%s: where events were lost there may be a response of %s, longer than "
                "R",
-               quote(t->name), metrics_us(m ? m->at_most : r->seen[i].of[RTA_RESPONSE].hidden));
+               quote(t->name),
+               metrics_us_or_unlimited(m ? m->at_most : r->seen[i].of[RTA_RESPONSE].hidden));
 }
 
 /* The threads that B comes from. */
@@ -283,8 +293,9 @@ static void remark_blocked(const struct rta_result *r, enum output_format format
     if (blocked > 0)
         remark(format,
                "B of %zu task%s contains Mutex Hold of threads of lower priority, as "
-               "priority inheritance bounds it: at most %s us, for %s",
-               blocked, blocked == 1 ? "" : "s", metrics_us(r->tasks[longest].value[RTA_B]),
+               "priority inheritance bounds it: at most %s, for %s",
+               blocked, blocked == 1 ? "" : "s",
+               metrics_us_or_unlimited(r->tasks[longest].value[RTA_B]),
                quote(r->tasks[longest].name));
 }
 
@@ -309,10 +320,10 @@ void rta_print(const struct rta_result *r, enum output_format format)
                r->cost->ns, metrics_cost_text(r->cost));
     if (r->capped > 0)
         remark(format,
-               "DUW of %zu task%s taken as that of %s, %s us: what was measured holds the "
+               "DUW of %zu task%s taken as that of %s, %s: what was measured holds the "
                "wait for tasks of higher priority, too",
                r->capped, r->capped == 1 ? "" : "s", quote(r->first->name),
-               metrics_us(r->first->value[RTA_DUW]));
+               metrics_us_or_unlimited(r->first->value[RTA_DUW]));
     if (r->seen)
         remark_blocked(r, format);
     remark_missing(r, format);

@@ -73,7 +73,8 @@ static void *trace_rounds(void *seed)
     return NULL;
 }
 
-/* A log whose flush rounds end anywhere in measurements of two threads. */
+/* A log whose flush rounds end anywhere in measurements of two threads.  The longest measurement is
+ * of this thread: from the third round to the last. */
 static void make_log(int fd)
 {
     static const char *const names[] = { "begin", "inside", "end" };
@@ -95,9 +96,12 @@ static void make_log(int fd)
         pthread_barrier_wait(&turn);
         flush_log(stream);
         pthread_barrier_wait(&turn);
+        if (i == 2)
+            posix_trace_event(types[0], NULL, 0);
     }
     for (unsigned i = 0; i < THREADS; i++)
         ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
+    posix_trace_event(types[2], NULL, 0);
     pthread_barrier_destroy(&turn);
     ck_assert_int_eq(posix_trace_shutdown(stream), 0);
     ck_assert_int_eq(posix_trace_attr_destroy(&attr), 0);
@@ -149,6 +153,23 @@ static void expect_truth(const uint8_t *from, size_t n)
     close(fd);
 }
 
+static int64_t longest_of(const struct found *f)
+{
+    int64_t longest = 0;
+
+    for (size_t i = 0; i < f->known; i++)
+        longest = f->m[i].length_ns > longest ? f->m[i].length_ns : longest;
+    return longest;
+}
+
+/* The longest measurement of the whole log is known, or not beyond the bound. */
+static void expect_bound(void)
+{
+    if (longest_of(&damaged) < longest_of(&whole))
+        ck_assert_int_ge(damaged.doubt.at_most_ns, longest_of(&whole));
+    ck_assert_int_lt(damaged.doubt.at_most_ns, POSIXTRACE_NO_BOUND);
+}
+
 static void begin(void)
 {
     int fd = memfd_create("log", MFD_CLOEXEC);
@@ -183,6 +204,7 @@ START_TEST(changed_packets)
 
         bytes[middle] ^= 0x10;
         expect_truth(bytes, size);
+        expect_bound();
         bytes[middle] ^= 0x10;
         known += damaged.known;
         unknown += damaged.doubt.unknown;
@@ -213,11 +235,19 @@ START_TEST(removed_packets)
 }
 END_TEST
 
+/* Nothing tells how long what was cut off lasted. */
 START_TEST(cut_logs)
 {
+    uint64_t unknown = 0;
+
     begin();
-    for (size_t n = DATA_START; n < size; n += 1 + size / 500)
+    for (size_t n = DATA_START; n < size; n += 1 + size / 500) {
         expect_truth(bytes, n);
+        if (damaged.doubt.unknown > 0)
+            ck_assert_int_eq(damaged.doubt.at_most_ns, POSIXTRACE_NO_BOUND);
+        unknown += damaged.doubt.unknown;
+    }
+    ck_assert_uint_gt(unknown, ROUNDS);
     end();
 }
 END_TEST

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include "analysis/metrics/engine/bounds.h"
+#include "analysis/metrics/engine/bounds_share.h"
 #include "analysis/metrics/engine/uncertainty.h"
 #include "analysis/metrics/engine/engine.h"
 #include "analysis/metrics/engine/step.h"
@@ -249,10 +250,11 @@ int pt_engine_init(struct pt_engine *e, const posixtrace_metric_t *const *metric
     return 0;
 }
 
-void pt_engine_end(struct pt_engine *e)
+void pt_engine_end(struct pt_engine *e, int64_t last_ns, bool endless)
 {
+    e->endless = endless && e->in_gap;
     for (unsigned why = PT_GAP_STOPPED; why <= PT_GAP_UNMARKED; why <<= 1)
-        pt_engine_gap_end(e, (enum pt_gap)why, e->now);
+        pt_engine_gap_end(e, (enum pt_gap)why, pt_ns_max(last_ns, e->now));
     for (struct pt_traced_thread *t = e->threads; t; t = t->hh.next)
         for (size_t i = 0; i < e->count; i++)
             pt_engine_settle_thread(e, &e->machines[i], t);

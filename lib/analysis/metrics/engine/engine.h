@@ -171,6 +171,7 @@ struct pt_engine {
     int64_t gap_first, gap_to; /* the start of the first gap, the end of the latest */
     int64_t gap_to_before;     /* gap_to before the latest gap */
     unsigned in_gap;           /* PT_GAP_* */
+    bool endless;              /* nothing tells when the latest gap ended */
     int (*measured)(void *, const struct posixtrace_measurement *);
     void *context;
     /* Is the measurement that the event begins reported?  NULL: each one is. */
@@ -248,8 +249,9 @@ void pt_engine_gap_end(struct pt_engine *e, enum pt_gap why, int64_t ns);
 void pt_engine_gap_is_end(struct pt_engine *e);
 /* Called after an event inside a gap: the gap gets a new number. */
 void pt_engine_gap_goes_on(struct pt_engine *e);
-/* Finishes open measurements.  No event may follow. */
-void pt_engine_end(struct pt_engine *e);
+/* Finishes open measurements.  No event may follow.  Open gaps last until last_ns, or the last
+ * event; endless: or longer. */
+void pt_engine_end(struct pt_engine *e, int64_t last_ns, bool endless);
 
 /* engine.c and threads.c */
 void pt_automaton_init(struct pt_automaton *a, struct pt_hot *hot, struct pt_traced_thread *thread);

@@ -192,6 +192,12 @@ static bool add_lost(const struct pt_machine *m, struct pt_uncertainty *d, int64
     return grown;
 }
 
+/* Nothing limits measurements in the latest gap. */
+static bool has_no_bound(const struct pt_engine *e, const struct pt_machine *m)
+{
+    return m->loose || e->endless;
+}
+
 /* When a measurement that began in a gap from then on began at the earliest. */
 static int64_t earliest(const struct pt_engine *e, const struct pt_machine *m,
                         const struct pt_automaton *a, int64_t from)
@@ -212,10 +218,10 @@ static void add_gap(const struct pt_engine *e, const struct pt_machine *m, struc
     from = pt_ns_max(from, d->at);
     low = earliest(e, m, a, from);
     advance(m, d, from);
-    begun = m->loose ? PT_NS_MAX : span(low, to);
+    begun = has_no_bound(e, m) ? PT_NS_MAX : span(low, to);
     for (size_t s = 0; s < m->metric->state_count; s++)
         if (d->now[s].some) {
-            pt_ns_add(&d->now[s].length, m->loose ? PT_NS_MAX : span(from, to));
+            pt_ns_add(&d->now[s].length, has_no_bound(e, m) ? PT_NS_MAX : span(from, to));
             d->now[s].sure = false;
         }
     d->from = pt_ns_min(d->from, low);
@@ -416,7 +422,7 @@ int64_t pt_uncertainty_hidden(const struct pt_engine *e, const struct pt_machine
 {
     if (e->gap == 0)
         return 0;
-    return m->loose ? PT_NS_MAX : span(earliest(e, m, NULL, e->gap_first), e->gap_to);
+    return has_no_bound(e, m) ? PT_NS_MAX : span(earliest(e, m, NULL, e->gap_first), e->gap_to);
 }
 
 void pt_uncertainty_unseen(struct pt_engine *e, struct pt_machine *m,

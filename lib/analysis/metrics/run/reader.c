@@ -70,6 +70,14 @@ bool pt_reader_grows(trace_id_t trid)
     return false;
 }
 
+/* The standard tells of no damage. */
+bool pt_reader_end(trace_id_t trid, int64_t *ns)
+{
+    (void)trid;
+    *ns = INT64_MIN;
+    return false;
+}
+
 int pt_reader_trial(const trace_attr_t *attr, trace_id_t *trid)
 {
     trace_attr_t own;
@@ -115,6 +123,15 @@ bool pt_reader_grows(trace_id_t trid)
 
     return posixtrace_event_count(trid, POSIX_TRACE_START, &count) == 0 &&
            posixtrace_get_info(trid, &info, sizeof info) == 0 && info.end == POSIXTRACE_END_ACTIVE;
+}
+
+bool pt_reader_end(trace_id_t trid, int64_t *ns)
+{
+    struct posixtrace_info info;
+    bool known = posixtrace_get_info(trid, &info, sizeof info) == 0;
+
+    *ns = known && info.events ? info.last_ns : INT64_MIN;
+    return known && info.end == POSIXTRACE_END_CUT;
 }
 
 /* Context switches, which decide about the clock, need a log; it is not read. */

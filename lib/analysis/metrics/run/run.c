@@ -312,11 +312,15 @@ void posixtrace_metric_run_gap(posixtrace_metric_run_t *run)
 
 int posixtrace_metric_run_end(posixtrace_metric_run_t *run)
 {
+    int64_t last_ns;
+    bool cut;
+
     if (!run)
         return EINVAL;
     if (run->stopped)
         pt_engine_gap_is_end(&run->engine);
-    pt_engine_end(&run->engine);
+    cut = pt_reader_end(run->trid, &last_ns);
+    pt_engine_end(&run->engine, last_ns, cut && run->gap);
     return run->engine.stopped;
 }
 
