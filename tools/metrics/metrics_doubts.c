@@ -243,6 +243,11 @@ void metrics_say_why(const struct metrics_view *v, size_t metric, const struct m
         append(&l, "%s has no events", v->log->shown);
     else if (missing.count > 0)
         append_missing(&l, v, &missing);
+    else if (sum->of_log && left_some_out(v))
+        append(&l,
+               "flush rounds of %s are not whole, and the selection has no measurement in "
+               "the others",
+               v->log->shown);
     else if (sum->of_log)
         append(&l, "the log has its events, and the selection none that it measures");
     else if (d->unfinished > 0 || d->discarded > 0)

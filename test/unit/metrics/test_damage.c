@@ -74,7 +74,7 @@ static void *trace_rounds(void *seed)
 }
 
 /* A log whose flush rounds end anywhere in measurements of two threads.  The longest measurement is
- * of this thread: from the third round to the last. */
+ * of this thread: from the first round to the last. */
 static void make_log(int fd)
 {
     static const char *const names[] = { "begin", "inside", "end" };
@@ -89,6 +89,7 @@ static void make_log(int fd)
         ck_assert_int_eq(posix_trace_eventid_open(names[i], &types[i]), 0);
     ck_assert_int_eq(posix_trace_create_withlog(0, &attr, fd, &stream), 0);
     ck_assert_int_eq(posix_trace_start(stream), 0);
+    posix_trace_event(types[0], NULL, 0);
     ck_assert_int_eq(pthread_barrier_init(&turn, NULL, THREADS + 1), 0);
     for (unsigned i = 0; i < THREADS; i++)
         ck_assert_int_eq(pthread_create(&threads[i], NULL, trace_rounds, &seeds[i]), 0);
@@ -96,8 +97,6 @@ static void make_log(int fd)
         pthread_barrier_wait(&turn);
         flush_log(stream);
         pthread_barrier_wait(&turn);
-        if (i == 2)
-            posix_trace_event(types[0], NULL, 0);
     }
     for (unsigned i = 0; i < THREADS; i++)
         ck_assert_int_eq(pthread_join(threads[i], NULL), 0);

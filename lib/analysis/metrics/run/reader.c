@@ -71,6 +71,13 @@ bool pt_reader_grows(trace_id_t trid)
 }
 
 /* The standard tells of no damage. */
+bool pt_reader_begin(trace_id_t trid, int64_t *ns)
+{
+    (void)trid;
+    (void)ns;
+    return false;
+}
+
 bool pt_reader_end(trace_id_t trid, int64_t *ns)
 {
     (void)trid;
@@ -123,6 +130,29 @@ bool pt_reader_grows(trace_id_t trid)
 
     return posixtrace_event_count(trid, POSIX_TRACE_START, &count) == 0 &&
            posixtrace_get_info(trid, &info, sizeof info) == 0 && info.end == POSIXTRACE_END_ACTIVE;
+}
+
+/* A cut log and a pipe know but the events that can be read. */
+bool pt_reader_begin(trace_id_t trid, int64_t *ns)
+{
+    struct posixtrace_info info;
+    struct timespec created;
+    trace_attr_t attr;
+    int64_t created_ns;
+
+    if (posixtrace_get_info(trid, &info, sizeof info) != 0 || info.end == POSIXTRACE_END_ACTIVE)
+        return false;
+    *ns = info.first_ns;
+    if (info.events > 0 && info.end != POSIXTRACE_END_CUT)
+        return true;
+    if (posix_trace_get_attr(trid, &attr) != 0)
+        return info.events > 0;
+    posix_trace_attr_getcreatetime(&attr, &created);
+    posix_trace_attr_destroy(&attr);
+    created_ns = created.tv_sec * INT64_C(1000000000) + created.tv_nsec;
+    if (info.events == 0 || created_ns < *ns)
+        *ns = created_ns;
+    return true;
 }
 
 bool pt_reader_end(trace_id_t trid, int64_t *ns)

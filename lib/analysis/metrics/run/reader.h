@@ -21,6 +21,9 @@ int pt_reader_next(trace_id_t trid, struct posixtrace_event *events, size_t most
 bool pt_reader_hides_losses(trace_id_t trid);
 /* A log whose stream is still active: it may lose events later. */
 bool pt_reader_grows(trace_id_t trid);
+/* The time of the first event that there is, with those that pt_reader_next() leaves out; or an
+ * earlier one.  False: it is not known, or the trace is still written. */
+bool pt_reader_begin(trace_id_t trid, int64_t *ns);
 /* The time of the last event that there is, with those that pt_reader_next() leaves out; INT64_MIN:
  * it is not known.  True: the trace is cut there, and nothing tells how much longer it was. */
 bool pt_reader_end(trace_id_t trid, int64_t *ns);

@@ -156,7 +156,8 @@ static void look_for_hidden_losses(posixtrace_metric_run_t *run)
 
 static void begin_stream(posixtrace_metric_run_t *run, const struct posixtrace_event *event)
 {
-    run->engine.first_ns = event->ns;
+    if (run->engine.gap == 0 || event->ns < run->engine.first_ns)
+        run->engine.first_ns = event->ns;
     look_for_hidden_losses(run);
 }
 
@@ -272,6 +273,26 @@ void posixtrace_metric_run_select(posixtrace_metric_run_t *run,
     run->engine.wants_context = run;
 }
 
+/* Events before the first one that is read are missing. */
+static void begin_with_gap(posixtrace_metric_run_t *run)
+{
+    struct pt_engine *e = &run->engine;
+
+    if (run->gap || !pt_reader_begin(run->trid, &e->first_ns))
+        return;
+    e->now = e->first_ns;
+    pt_engine_gap_begin(e, PT_GAP_UNREAD, e->now);
+    run->gap = true;
+}
+
+static void begin_unread(posixtrace_metric_run_t *run)
+{
+    if (run->engine.events == 0)
+        begin_with_gap(run);
+    else
+        posixtrace_metric_run_gap(run);
+}
+
 int posixtrace_metric_run_take(posixtrace_metric_run_t *run, uint64_t events, bool *more)
 {
     struct posixtrace_event batch[BATCH];
@@ -289,7 +310,7 @@ int posixtrace_metric_run_take(posixtrace_metric_run_t *run, uint64_t events, bo
     for (; error == 0 && left > 0; left -= count) {
         error = pt_reader_next(run->trid, batch, left < BATCH ? (size_t)left : BATCH, &count, &gap);
         if (error == 0 && gap)
-            posixtrace_metric_run_gap(run);
+            begin_unread(run);
         if (error == 0 && count == 0) {
             *more = false;
             break;
