@@ -139,8 +139,10 @@ void metrics_say_waits(const struct metrics_view *v)
     if (l.used > 0)
         metrics_remark(v, "%s has no context switches, so time off the processor is in: %s%s",
                        v->log->shown, l.text,
-                       v->log->fd < 0
-                           ? "; a stream's switches are only in its log"
+                       v->log->fd < 0 ? "; a stream's switches are only in its log"
+                       : metrics_lost(v) > 0
+                           ? "; they may be among the events that were lost, else 'posixtrace "
+                             "record --system=switches -- CMD' records them"
                            : "; 'posixtrace record --system=switches -- CMD' records them");
     free(l.text);
 }

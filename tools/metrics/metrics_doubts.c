@@ -184,19 +184,45 @@ bool metrics_saw_calls(const struct metrics_view *v)
     return saw_any(v, is_wrapped);
 }
 
-/* The log has other events of the kind: a type without an event did not occur. */
+uint64_t metrics_lost(const struct metrics_view *v)
+{
+    struct posixtrace_info info;
+
+    return posixtrace_get_info(v->log->trid, &info, sizeof info) == 0 ? log_file_lost(info.lost)
+                                                                      : 0;
+}
+
+/* A type without an event did not occur, unless its events were lost. */
+static void append_absent(struct line *l, const struct metrics_view *v, bool several,
+                          const char *absent)
+{
+    uint64_t lost = metrics_lost(v);
+
+    append(l, "%s%s a filter left %s out", absent, lost > 0 ? "," : ", or",
+           several ? "them" : "it");
+    if (lost > 0)
+        append(l, ", or %s among the %s events that were lost", several ? "they are" : "it is",
+               units_count(lost));
+}
+
 static void append_advice(struct line *l, const struct metrics_view *v,
                           const struct missing *missing)
 {
+    uint64_t lost = metrics_lost(v);
     bool calls = missing->calls && !metrics_saw_calls(v);
     bool switches = missing->switches && !saw_any(v, is_switch);
 
+    if ((calls || switches) && lost > 0)
+        append(l, "; %s may be among the %s events that were lost, else",
+               missing->count > 1 ? "they" : "it", units_count(lost));
     if (calls || switches)
-        append(l, "; 'posixtrace record --system=%s%s%s -- CMD' records any that occur",
-               calls ? "calls" : "", calls && switches ? "," : "", switches ? "switches" : "");
+        append(l, "%s 'posixtrace record --system=%s%s%s -- CMD' records any that occur",
+               lost > 0 ? "" : ";", calls ? "calls" : "", calls && switches ? "," : "",
+               switches ? "switches" : "");
     else
-        append(l, "; the log has other system events: %s did not occur, or a filter left %s out",
-               missing->count > 1 ? "these" : "this", missing->count > 1 ? "them" : "it");
+        append_absent(l, v, missing->count > 1,
+                      missing->count > 1 ? "; the log has other system events: these did not occur"
+                                         : "; the log has other system events: this did not occur");
 }
 
 static void append_missing(struct line *l, const struct metrics_view *v,
@@ -214,8 +240,9 @@ static void append_missing(struct line *l, const struct metrics_view *v,
     else if (missing->switches || missing->calls)
         append_advice(l, v, missing);
     else if (missing->other)
-        append(l, "; the program did not trace %s, or a filter left %s out",
-               missing->count > 1 ? "them" : "it", missing->count > 1 ? "them" : "it");
+        append_absent(l, v, missing->count > 1,
+                      missing->count > 1 ? "; the program did not trace them"
+                                         : "; the program did not trace it");
 }
 
 /* Has the log events that the run was not given? */

@@ -17,6 +17,9 @@ int metrics_check_events(const struct metrics_view *v);
 void metrics_say_sum(const struct metrics_view *v, size_t metric, const struct metrics_sum *sum);
 void metrics_say_why(const struct metrics_view *v, size_t metric, const struct metrics_sum *sum);
 
+/* How many events the log has lost: a type without events may have had some of them. */
+uint64_t metrics_lost(const struct metrics_view *v);
+
 /* Has the run an event of those that 'record --system=calls' records? */
 bool metrics_saw_calls(const struct metrics_view *v);
 

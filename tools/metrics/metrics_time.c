@@ -73,12 +73,14 @@ void metrics_time_report(const struct metrics_view *v, size_t place)
                        "without them",
                        name, count, v->log->shown);
     else
-        metrics_remark(v,
-                       "%s: %s withheld, because %s has no %s%s%s; 'posixtrace record "
-                       "--system=%s%s%s -- CMD' records any that occur, and ':elapsed' measures "
-                       "elapsed time",
-                       name, count, v->log->shown, has_switches ? "" : "context switches",
-                       calls_too && !has_switches ? " and no " : "",
-                       calls_too ? "system calls" : "", calls_too ? "calls" : "",
-                       calls_too && !has_switches ? "," : "", has_switches ? "" : "switches");
+        metrics_remark(
+            v,
+            "%s: %s withheld, because %s has no %s%s%s; %s'posixtrace record "
+            "--system=%s%s%s -- CMD' records any that occur, and ':elapsed' measures "
+            "elapsed time",
+            name, count, v->log->shown, has_switches ? "" : "context switches",
+            calls_too && !has_switches ? " and no " : "", calls_too ? "system calls" : "",
+            metrics_lost(v) > 0 ? "they may be among the events that were lost, else " : "",
+            calls_too ? "calls" : "", calls_too && !has_switches ? "," : "",
+            has_switches ? "" : "switches");
 }
