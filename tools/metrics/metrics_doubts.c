@@ -345,9 +345,17 @@ static bool knows(const struct log_type *types, size_t count, const char *event)
     return false;
 }
 
-static bool is_user_type(const struct log_type *type)
+/* Of the system: a log need not name those that it has no event of. */
+static bool is_system_name(const char *event)
 {
-    return type->id > POSIX_TRACE_UNNAMED_USEREVENT && strncmp(type->name, "posixtrace_", 11) != 0;
+    return strncmp(event, "posixtrace_", 11) == 0 && !metrics_name_is_wrong(event);
+}
+
+static bool is_empty(const struct metrics_view *v)
+{
+    struct posixtrace_info info;
+
+    return posixtrace_get_info(v->log->trid, &info, sizeof info) != 0 || info.events == 0;
 }
 
 static int check_metric(const struct metrics_view *v, const posixtrace_metric_t *metric,
@@ -357,7 +365,7 @@ static int check_metric(const struct metrics_view *v, const posixtrace_metric_t 
     bool needed = false;
 
     for (size_t i = 0; (event = posixtrace_metric_event(metric, i, &needed)) != NULL; i++) {
-        if (needed && !knows(types, count, event))
+        if (needed && !knows(types, count, event) && !is_system_name(event))
             return say_unknown(v, types, count, event);
     }
     return EXIT_DONE;
@@ -367,15 +375,12 @@ int metrics_check_events(const struct metrics_view *v)
 {
     struct log_type *types = NULL;
     size_t count = 0;
-    bool any = false;
     int status;
 
-    if (v->pick->users == 0)
+    if (v->pick->users == 0 || is_empty(v))
         return EXIT_DONE;
     status = log_file_types(v->log, &types, &count);
-    for (size_t i = 0; status == EXIT_DONE && i < count; i++)
-        any |= is_user_type(&types[i]);
-    for (size_t i = 0; any && status == EXIT_DONE && i < v->pick->count; i++) {
+    for (size_t i = 0; status == EXIT_DONE && i < v->pick->count; i++) {
         if (v->pick->list[i].own)
             status = check_metric(v, v->pick->metrics[i], types, count);
     }

@@ -10,7 +10,7 @@
 #include "metrics/metrics_view.h"
 
 /* EXIT_DONE, or a message named the one that the log has no type for, and similar names.  A
- * log without any event types of a program has nothing to compare with: EXIT_DONE. */
+ * log without any events has nothing to compare with: EXIT_DONE. */
 int metrics_check_events(const struct metrics_view *v);
 
 /* A sentence about a metric that has measurements, or may have; and why one has none. */
