@@ -65,6 +65,9 @@ struct posixtrace_conversion {
      * others: a caller that leaves out the marks of lost events (POSIX_TRACE_OVERFLOW and
      * RESUME) makes a trace that looks whole.  NULL: all are. */
     bool (*wants)(void *context, const struct posixtrace_event *event);
+    /* Export: wants refuses all earlier events.  A gap that began before this time and lasts
+     * until then begins with a mark at this time.  NULL: there is no such time. */
+    const int64_t *from_ns;
 };
 
 /*

@@ -129,6 +129,17 @@ static bool wants(void *context, const struct posixtrace_event *e)
     return select_keeps(&ex->select, ex->log.trid, e);
 }
 
+/* Positions the log at the selected time; at its start if a gap may begin earlier. */
+static int position(struct export *ex)
+{
+    uint64_t gaps = 0;
+    int error = posixtrace_event_count(ex->log.trid, POSIX_TRACE_OVERFLOW, &gaps);
+
+    if (error == 0 && gaps == 0)
+        error = posixtrace_seek(ex->log.trid, ex->select.from_ns);
+    return error;
+}
+
 /* The selection, of the log that is open. */
 static int prepare(struct export *ex)
 {
@@ -143,9 +154,10 @@ static int prepare(struct export *ex)
         return status;
     if (ex->log.seekable) {
         select_warn(s, &ex->log);
-        error = s->from.kind != WHEN_NEVER ? posixtrace_seek(ex->log.trid, s->from_ns) : 0;
+        error = s->from.kind != WHEN_NEVER ? position(ex) : 0;
     }
     convert.c.wants = wants;
+    convert.c.from_ns = s->from.kind != WHEN_NEVER ? &s->from_ns : NULL;
     convert.c.context = ex;
     return error ? tool_error("cannot read on in %s: %s", ex->log.shown, strerror(error))
                  : EXIT_DONE;

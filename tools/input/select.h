@@ -86,7 +86,8 @@ static inline bool select_wants(struct selection *s, trace_id_t trid,
 
 /* The same for a result that is read as a trace of its own: with the marks that say where
  * events are missing and where recording was stopped, of the window of time, whatever processes,
- * threads and events are selected. */
+ * threads and events are selected.  A gap that began before the window has no mark in it: see
+ * from_ns of struct posixtrace_conversion. */
 bool select_keeps(struct selection *s, trace_id_t trid, const struct posixtrace_event *e);
 
 #endif

@@ -113,14 +113,53 @@ static bool read_ahead(struct pt_job *job)
     return got > 0;
 }
 
+/* A gap that begins before the selected time, or ends there. */
+static void look_for_gap(struct pt_job *job, const struct posixtrace_event *e)
+{
+    if (!job->c->from_ns || e->ns >= *job->c->from_ns)
+        return;
+    if (e->id == POSIX_TRACE_OVERFLOW) {
+        job->gap = *e;
+        job->gap.name = "posix_trace_overflow";
+        job->gap.thread_name = "";
+        job->gap.data = NULL;
+        job->gap.data_len = 0;
+        job->gap_is_open = true;
+    } else if (e->id == POSIX_TRACE_RESUME) {
+        job->gap_is_open = false;
+    }
+}
+
+/* Does a gap last until next, or the end for NULL, and so into the selected time?  Then its mark,
+ * once. */
+static bool take_gap(struct pt_job *job, const struct posixtrace_event *next,
+                     struct posixtrace_event *mark)
+{
+    if (!job->gap_is_open || (next && next->ns < *job->c->from_ns))
+        return false;
+    job->gap_is_open = false;
+    job->gap.ns = *job->c->from_ns;
+    *mark = job->gap;
+    return true;
+}
+
 int pt_job_next(struct pt_job *job, struct posixtrace_event *event)
 {
     bool wanted = false;
 
     while (!wanted) {
-        if (job->error || (job->ahead_at == job->ahead_count && !read_ahead(job)))
+        bool end = job->ahead_at == job->ahead_count && !job->error && !read_ahead(job);
+
+        if (job->error)
+            return 0;
+        if (take_gap(job, end ? NULL : &job->ahead[job->ahead_at], event)) {
+            job->c->events++;
+            return 1;
+        }
+        if (end)
             return 0;
         *event = job->ahead[job->ahead_at++];
+        look_for_gap(job, event);
         wanted = !job->c->wants || job->c->wants(job->c->context, event);
         job->c->events += wanted;
         if (!pt_job_progress(job, ++job->read))

@@ -25,7 +25,9 @@ struct pt_job {
     const char *directory;
     struct posixtrace_event *ahead; /* export: events that were read together */
     size_t ahead_room, ahead_count, ahead_at;
-    uint64_t read;     /* export: events, also those that the caller does not want */
+    uint64_t read;               /* export: events, also those that the caller does not want */
+    struct posixtrace_event gap; /* export: mark of a gap that began before c->from_ns */
+    bool gap_is_open;
     int error;         /* the first one; 0 */
     int write_error;   /* of the caller's write(), which is not called again; 0 */
     uint64_t notes[8]; /* of each kind that were reported */
