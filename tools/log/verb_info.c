@@ -45,7 +45,8 @@ static const char help[] =
     "For - the log is read from standard input.\n"
     "\n"
     "  --format=FORMAT  text (default), or jsonl: one line of JSON\n"
-    "  --strict         exit with 3 if the log has lost events or is damaged\n" SELECT_HELP
+    "  --strict         read all, and exit with 3 if the log has lost events or is\n"
+    "                   damaged\n" SELECT_HELP
     "  --color=WHEN     text in colour: auto (default), always or never\n"
     "  --help           print this\n"
     "\n"
@@ -355,7 +356,8 @@ static void print_loss(const struct log_file *log)
             units_bytes(info->advised_size), info->advised_size);
 }
 
-/* A pipe tells all of itself only at its end, and if it has none, as much as has come. */
+/* A pipe tells all of itself only at its end, and if it has none, as much as has come.  A file
+ * tells only when it was read which parts of it cannot be. */
 static int drain(struct log_file *log, int64_t *first)
 {
     struct posixtrace_info seen = { .events = 0 };
@@ -363,7 +365,7 @@ static int drain(struct log_file *log, int64_t *first)
     int unavailable = 0, error, status;
     bool only_marks = true;
 
-    progress_begin("events", 0);
+    progress_begin("events", log->seekable ? log->info.events : 0);
     while ((error = posixtrace_next_event(log->trid, &e, sizeof e, &unavailable)) == 0 &&
            !unavailable) {
         seen.first_ns = seen.events++ ? seen.first_ns : e.ns;
@@ -461,7 +463,7 @@ struct request {
 static int print_all(struct request *r, struct log_file *log)
 {
     int64_t first = log_file_kept_from(log);
-    int status = log->seekable ? EXIT_DONE : drain(log, &first);
+    int status = log->seekable && !r->strict ? EXIT_DONE : drain(log, &first);
 
     if (status != EXIT_DONE)
         return status;
