@@ -264,6 +264,11 @@ uint64_t log_file_gaps(const struct log_file *log)
     return count;
 }
 
+bool log_file_has_unread(const struct log_file *log)
+{
+    return log->info.skipped_bytes > 0 || log->info.end == POSIXTRACE_END_CUT;
+}
+
 uint64_t log_file_unnamed(const struct log_file *log)
 {
     struct log_type *types = NULL;
@@ -313,6 +318,6 @@ int log_file_report_loss(struct log_file *log, bool strict, int status)
                   info->skipped_bytes, log->shown);
     if (info->end == POSIXTRACE_END_CUT)
         tool_note("%s is cut: its writer died, or its end is missing", log->shown);
-    said |= gaps > 0 || info->skipped_bytes > 0 || info->end == POSIXTRACE_END_CUT;
+    said |= gaps > 0 || log_file_has_unread(log);
     return said && strict && status == EXIT_DONE ? EXIT_LOST : status;
 }

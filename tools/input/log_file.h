@@ -70,6 +70,9 @@ int log_file_report_loss(struct log_file *log, bool strict, int status);
  * imported, and its source has only the fact of the loss.  For a log, not a stream. */
 uint64_t log_file_gaps(const struct log_file *log);
 
+/* Is a part of the log missing or not readable?  Complete when the log was read. */
+bool log_file_has_unread(const struct log_file *log);
+
 /* Events whose types got no name, since the process has as many names as there can be.  Of a
  * log. */
 uint64_t log_file_unnamed(const struct log_file *log);

@@ -236,7 +236,7 @@ int info_json(const struct log_file *log, int64_t first, const struct info_selec
         put_threads(log);
     }
     if (selected)
-        info_json_selected(selected, selection);
+        info_json_selected(log, selected, selection);
     json_close();
     return status;
 }

@@ -271,7 +271,8 @@ void info_print_selected(const struct info_selected *of)
     table_free(&t);
 }
 
-void info_json_selected(const struct info_selected *of, const char *selection)
+void info_json_selected(const struct log_file *log, const struct info_selected *of,
+                        const char *selection)
 {
     json_open("selected", '{');
     json_text("selection", selection);
@@ -280,7 +281,11 @@ void info_json_selected(const struct info_selected *of, const char *selection)
         json_integer("first", of->first);
         json_integer("last", of->last);
     }
+    json_count("events_read", of->all);
     json_count("lost_places", of->lost_places);
+    /* or in some place that no mark tells */
+    json_truth("loss_possible",
+               of->lost_places > 0 || log_file_lost_all(log) > 0 || log_file_has_unread(log));
     json_open("types", '[');
     for (size_t i = 0; i < of->type_count; i++) {
         json_open(NULL, '{');

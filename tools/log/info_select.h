@@ -38,6 +38,7 @@ void info_selected_free(struct info_selected *to);
 /* The tables of the text. */
 void info_print_selected(const struct info_selected *of);
 /* The member "selected" of the JSON object. */
-void info_json_selected(const struct info_selected *of, const char *selection);
+void info_json_selected(const struct log_file *log, const struct info_selected *of,
+                        const char *selection);
 
 #endif

@@ -337,7 +337,7 @@ static void print_loss(const struct log_file *log)
         alarm_row("lost", "events in %" PRIu64 " place%s; how many is not known", gaps,
                   gaps == 1 ? "" : "s");
     else if (sum == 0)
-        row("lost", "nothing");
+        row("lost", "nothing%s", log_file_has_unread(log) ? " of the readable part" : "");
     else
         alarm_row("lost", "%" PRIu64 " events", sum);
     for (unsigned i = 0; i < POSIXTRACE_LOSS_CAUSES; i++) {
@@ -409,16 +409,25 @@ static void print_selected_span(const struct info_selected *of, const char *sele
 /* Losses have no thread and no type that an event could be selected by. */
 static void print_selected_loss(const struct log_file *log, const struct info_selected *of)
 {
+    bool unread = log_file_has_unread(log);
+    const char *further = unread ? "; unreadable parts may lie in it" : "";
+
     if (of->lost_places > 0)
         alarm_row("missing",
-                  "events in %" PRIu64 " place%s of the selected time, of any thread and type",
-                  of->lost_places, of->lost_places == 1 ? "" : "s");
+                  "events in %" PRIu64 " place%s of the selected time, of any thread and type%s",
+                  of->lost_places, of->lost_places == 1 ? "" : "s", further);
     else if (log_file_lost_all(log) > 0)
         alarm_row("missing",
                   "no place of the selected time is marked; the losses below may lie in it");
+    else if (unread)
+        alarm_row("missing", "no place of the selected time is marked%s", further);
     else if (log_file_gaps(log) > 0)
         row("missing", "no place of the selected time is marked");
-    row("whole log", "%" PRIu64 " events; what was lost of them:", log->info.events);
+    if (unread && of->all < log->info.events)
+        row("whole log", "%" PRIu64 " events, %" PRIu64 " of them readable; what was lost of them:",
+            log->info.events, of->all);
+    else
+        row("whole log", "%" PRIu64 " events; what was lost of them:", log->info.events);
 }
 
 static int print_selected(const struct log_file *log, const struct info_selected *of,
