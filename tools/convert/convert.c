@@ -159,6 +159,29 @@ const struct posixtrace_format *convert_format(const char *name, bool export, in
     return NULL;
 }
 
+static bool has_option(const struct posixtrace_format *f, const char *word)
+{
+    size_t length = strcspn(word, "=");
+
+    for (const struct posixtrace_format_option *o = f->options; o && o->name; o++) {
+        if (strlen(o->name) == length && strncmp(o->name, word, length) == 0)
+            return true;
+    }
+    return false;
+}
+
+int convert_check_options(const struct convert *convert, const struct posixtrace_format *format)
+{
+    for (size_t i = 0; i < convert->word_count; i++) {
+        const char *word = convert->words[i];
+
+        if (!has_option(format, word))
+            return tool_usage("format %s has no option '--%.*s'; --list names them", format->name,
+                              (int)strcspn(word, "="), word);
+    }
+    return EXIT_DONE;
+}
+
 void convert_list(bool export)
 {
     const struct posixtrace_format *f;

@@ -29,6 +29,9 @@ int convert_take_option(struct convert *convert, int code, const char *value);
 /* As if --name=value was given.  EXIT_USAGE, and it was said: it was, with another value. */
 int convert_set_option(struct convert *convert, const char *name, const char *value);
 
+/* Were only options of that format given?  EXIT_USAGE, and it was said: another one was. */
+int convert_check_options(const struct convert *convert, const struct posixtrace_format *format);
+
 /* What -o gives: *path, once by its place (placed, or NULL) or by option; of two options the last
  * one counts.  operands: "one LOG and one OUT".  EXIT_DONE or EXIT_USAGE. */
 int convert_set_output(const char **path, const char *placed, const char *operands,

@@ -288,6 +288,8 @@ static int run(struct options *o)
     if (status == EXIT_DONE)
         status = complete(&ex);
     if (status == EXIT_DONE)
+        status = convert_check_options(&convert, ex.format);
+    if (status == EXIT_DONE)
         status = select_make(&ex.select);
     if (status == EXIT_DONE)
         status = export_log(&ex);

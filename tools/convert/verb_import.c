@@ -256,6 +256,8 @@ static int run(struct options *o)
     if (status == EXIT_DONE)
         status = complete(&im);
     if (status == EXIT_DONE)
+        status = convert_check_options(&conversion, im.format);
+    if (status == EXIT_DONE)
         status = import_log(&im);
     convert_deinit(&conversion);
     return status;

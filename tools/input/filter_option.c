@@ -15,8 +15,8 @@ static int make(const char *option, const char *const *texts, size_t count, char
                                                     POSIXTRACE_EXPRESSION_MAX + 1, &fault);
 
     if (fault.column)
-        return tool_usage("%s, column %zu: %s; posixtrace-filter(5) describes expressions", option,
-                          fault.column, unquoted(fault.text));
+        return tool_usage("%s %s, column %zu: %s; posixtrace-filter(5) describes expressions",
+                          option, quote(texts[0]), fault.column, unquoted(fault.text));
     if (fault.text[0])
         return tool_usage("%s is %s", option, fault.text);
     return error ? tool_error("%s: %s", option, strerror(error)) : EXIT_DONE;
