@@ -85,6 +85,8 @@ def check_loss(tool, folder):
     need(re.search(rf"^lost +{count} events\n +{count} switches lost by the kernel\n"
                    r"advice +larger rings, 'posixtrace record --switch-buffer'", info, re.M), info)
     need("stream full" not in info.split("lost ")[1], info)
+    need(re.search(rf"^ +0 +{count} +0 +0  \(no thread\)$", info, re.M), info)
+    need("(ended" not in info, info)
     note = f"posixtrace: {count} events lost (switches lost by the kernel {count})\n"
     need(run(tool, "print", "--strict", log, status=3)[1] == note, "print")
     need(run(tool, "print", "--format=jsonl", "--strict", log, status=3)[1] == note, "jsonl")

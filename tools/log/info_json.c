@@ -204,12 +204,11 @@ static int put_types(const struct log_file *log)
 static void put_threads(const struct log_file *log)
 {
     struct posixtrace_thread_info t;
-    size_t cursor = 0;
-    int unavailable = 0;
+    struct info_threads i;
 
+    info_threads_begin(&i, log);
     json_open("threads", '[');
-    while (posixtrace_thread_getnext(log->trid, &cursor, &t, sizeof t, &unavailable) == 0 &&
-           !unavailable) {
+    while (info_threads_next(&i, &t)) {
         json_open(NULL, '{');
         json_integer("pid", t.pid);
         json_integer("tid", t.tid);

@@ -104,7 +104,8 @@ int info_print_types(const struct log_file *log)
     return EXIT_DONE;
 }
 
-void info_print_switches(const struct log_file *log)
+/* Context switches, which the kernel counts for no thread of the stream. */
+static uint64_t count_switches(const struct log_file *log)
 {
     struct log_type *types;
     uint64_t switches = 0;
@@ -112,26 +113,85 @@ void info_print_switches(const struct log_file *log)
 
     if (log->info.clock == POSIXTRACE_CLOCK_REALTIME ||
         log_file_types(log, &types, &count) != EXIT_DONE)
-        return;
+        return 0;
     for (size_t i = 0; i < count; i++)
         if (types[i].id >= POSIXTRACE_SWITCH_IN && types[i].id <= POSIXTRACE_SWITCH_PREEMPTED)
             switches += types[i].count;
     free(types);
+    return switches;
+}
+
+void info_print_switches(const struct log_file *log)
+{
+    uint64_t switches = count_switches(log);
+
     if (switches)
         out_format("%12" PRIu64 "  context switches, of the kernel: in no thread's count\n",
                    switches);
 }
 
-/* Is it the entry of marks and losses without a thread?  A log that did not come from a stream has
- * its losses in the entry that otherwise is for ended threads; for those, more events are recorded
- * than lost. */
+/* ---- threads ---- */
+
+/* Has it numbers of authors that have no entry? */
+static bool is_rest(const struct posixtrace_thread_info *t)
+{
+    return t->pid == 0 && t->tid == 0 && t->thread_id == 0 && strcmp(t->name, "(ended)") == 0;
+}
+
+/* Is it the entry of marks and losses without a thread?  A stream has its losses of context
+ * switches in the entry that otherwise is for ended threads, and a log that did not come from a
+ * stream has all its losses there.  Of ended threads, more events are recorded than lost. */
 static bool is_no_thread(const struct log_file *log, const struct posixtrace_thread_info *t)
 {
-    if (log->info.clock != POSIXTRACE_CLOCK_REALTIME || t->pid != 0 || t->tid != 0 ||
-        t->thread_id != 0)
-        return false;
-    return !t->name[0] ||
-           (strcmp(t->name, "(ended)") == 0 && t->recorded <= log_file_lost(t->lost));
+    if (log->info.clock != POSIXTRACE_CLOCK_REALTIME)
+        return is_rest(t) && t->recorded == 0;
+    if (is_rest(t))
+        return t->recorded <= log_file_lost(t->lost);
+    return t->pid == 0 && t->tid == 0 && t->thread_id == 0 && !t->name[0];
+}
+
+static void add_loss(uint64_t *sum, const uint64_t *lost)
+{
+    for (unsigned c = 0; c < POSIXTRACE_LOSS_CAUSES; c++)
+        sum[c] += lost[c];
+}
+
+void info_threads_begin(struct info_threads *i, const struct log_file *log)
+{
+    *i = (struct info_threads){ .log = log, .none = { .name = "(no thread)" } };
+    i->has_switches = count_switches(log) > 0;
+}
+
+/* What no entry has, such as lost starts and stops, is of no thread, too. */
+static bool take_none(struct info_threads *i, struct posixtrace_thread_info *t)
+{
+    const uint64_t *all = i->log->info.lost;
+
+    i->over = true;
+    *t = i->none;
+    for (unsigned c = 0; c < POSIXTRACE_LOSS_CAUSES; c++)
+        t->lost[c] += all[c] > i->lost[c] ? all[c] - i->lost[c] : 0;
+    return t->recorded > 0 || log_file_lost(t->lost) > 0;
+}
+
+bool info_threads_next(struct info_threads *i, struct posixtrace_thread_info *t)
+{
+    int unavailable = 0;
+
+    while (!i->over &&
+           posixtrace_thread_getnext(i->log->trid, &i->cursor, t, sizeof *t, &unavailable) == 0 &&
+           !unavailable) {
+        add_loss(i->lost, t->lost);
+        if (is_no_thread(i->log, t)) {
+            i->none.recorded += t->recorded;
+            add_loss(i->none.lost, t->lost);
+            continue;
+        }
+        if (i->has_switches && is_rest(t) && log_file_lost(t->lost) > 0)
+            strcpy(t->name, "(ended, none)");
+        return true;
+    }
+    return !i->over && take_none(i, t);
 }
 
 /* A pid or a tid of an import may have more digits. */
@@ -157,12 +217,11 @@ static void print_thread(const struct posixtrace_thread_info *t, uint64_t lost,
 static void measure_threads(const struct log_file *log, struct thread_widths *w)
 {
     struct posixtrace_thread_info t;
-    size_t cursor = 0;
-    int unavailable = 0;
+    struct info_threads i;
 
     *w = (struct thread_widths){ COUNT_WIDTH, COUNT_WIDTH, ID_WIDTH, ID_WIDTH };
-    while (posixtrace_thread_getnext(log->trid, &cursor, &t, sizeof t, &unavailable) == 0 &&
-           !unavailable) {
+    info_threads_begin(&i, log);
+    while (info_threads_next(&i, &t)) {
         w->recorded = at_least(w->recorded, t.recorded);
         w->lost = at_least(w->lost - 1, log_file_lost(t.lost)) + 1;
         w->pid = at_least(w->pid, t.pid > 0 ? (uint64_t)t.pid : 0);
@@ -172,25 +231,15 @@ static void measure_threads(const struct log_file *log, struct thread_widths *w)
 
 void info_print_threads(const struct log_file *log)
 {
-    struct posixtrace_thread_info t, none = { .name = "(no thread)" };
+    struct posixtrace_thread_info t;
     enum utf8_style style = names_style();
+    struct info_threads i;
     struct thread_widths w;
-    uint64_t lost = 0;
-    size_t cursor = 0;
-    int unavailable = 0;
 
     measure_threads(log, &w);
     out_format("\n%s%*s%*s %*s %*s  THREAD%s\n", colour_code(COLOUR_FAINT), w.recorded, "RECORDED",
                w.lost, "LOST", w.pid, "PID", w.tid, "TID", colour_code(COLOUR_PLAIN));
-    while (posixtrace_thread_getnext(log->trid, &cursor, &t, sizeof t, &unavailable) == 0 &&
-           !unavailable) {
-        if (!is_no_thread(log, &t)) {
-            print_thread(&t, log_file_lost(t.lost), &w, style);
-            continue;
-        }
-        none.recorded += t.recorded;
-        lost += log_file_lost(t.lost);
-    }
-    if (none.recorded > 0 || lost > 0)
-        print_thread(&none, lost, &w, style);
+    info_threads_begin(&i, log);
+    while (info_threads_next(&i, &t))
+        print_thread(&t, log_file_lost(t.lost), &w, style);
 }
