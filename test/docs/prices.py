@@ -50,7 +50,7 @@ def main():
         if (ran.returncode, ran.stdout, ran.stderr) != (0, PRINTED, ''):
             sys.exit(f'printed {ran}, expected {PRINTED!r}')
         ran = subprocess.run([prices, str(root / 'meson.build')], capture_output=True, text=True)
-        if ran.returncode != 1 or not ran.stderr.endswith(': not a trace log\n'):
+        if ran.returncode != 1 or not ran.stderr.endswith(': not in the expected format\n'):
             sys.exit(f'of what is no log it says {ran}')
 
 
