@@ -212,42 +212,6 @@ START_TEST(log_builder)
 }
 END_TEST
 
-enum { SNAPSHOT_EVENTS = 20000, SNAPSHOT_LIMIT = 100000 };
-
-static int make_limited_snapshot(trace_id_t trid, int fd)
-{
-    struct rlimit before;
-    int error;
-
-    getrlimit(RLIMIT_FSIZE, &before);
-    limit_files(SNAPSHOT_LIMIT);
-    error = posixtrace_snapshot(trid, fd, NULL, 0);
-    setrlimit(RLIMIT_FSIZE, &before);
-    return error;
-}
-
-/* A snapshot that fails leaves no log that counts as complete. */
-START_TEST(snapshot_fails)
-{
-    struct posixtrace_log_report report;
-    trace_event_id_t id;
-    trace_id_t trid;
-    FILE *file = tmpfile();
-    int fd = fileno(file);
-
-    ck_assert_int_eq(posix_trace_eventid_open("limited", &id), 0);
-    ck_assert_int_eq(posix_trace_create(0, NULL, &trid), 0);
-    ck_assert_int_eq(posix_trace_start(trid), 0);
-    for (int i = 0; i < SNAPSHOT_EVENTS; i++)
-        posix_trace_event(id, NULL, 0);
-    ck_assert_int_eq(make_limited_snapshot(trid, fd), EFBIG);
-    ck_assert_int_eq(posixtrace_log_check(fd, NULL, NULL, &report, sizeof report), 0);
-    ck_assert(!report.complete);
-    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
-    fclose(file);
-}
-END_TEST
-
 static void add(TCase *t)
 {
     tcase_add_test(t, first_event);
@@ -255,7 +219,6 @@ static void add(TCase *t)
     tcase_add_test(t, small_files);
     tcase_add_test(t, to_the_byte);
     tcase_add_test(t, log_builder);
-    tcase_add_test(t, snapshot_fails);
 }
 
 int main(void)

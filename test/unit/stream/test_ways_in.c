@@ -5,6 +5,7 @@
  * read and records on, and the words for what went wrong.
  */
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <posixtrace/attach.h>
 #include <posixtrace/filter.h>
 #include <posixtrace/log.h>
@@ -71,6 +72,7 @@ START_TEST(snapshot_of_own_stream)
     /* The stream records on, and its reader has missed nothing. */
     record(trid, EVENTS);
     ck_assert_uint_eq(read_all(trid), 2 * EVENTS);
+    ck_ok(posix_trace_shutdown(trid));
     close(fd);
 }
 END_TEST
@@ -95,6 +97,40 @@ START_TEST(snapshot_of_loop)
                           report.lost_during[POSIXTRACE_LOST_OVERWRITTEN]);
     ck_assert_uint_eq(read_all(log) + info.lost[POSIXTRACE_LOST_OVERWRITTEN], 200000);
     ck_ok(posix_trace_close(log));
+    ck_ok(posix_trace_shutdown(trid));
+    close(fd);
+}
+END_TEST
+
+enum { SNAPSHOT_EVENTS = 20000, SNAPSHOT_LIMIT = 100000 };
+
+static int make_limited_snapshot(trace_id_t trid, int fd)
+{
+    struct rlimit before, limit;
+    int error;
+
+    ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &before), 0);
+    limit = before;
+    limit.rlim_cur = SNAPSHOT_LIMIT;
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    error = posixtrace_snapshot(trid, fd, NULL, 0);
+    setrlimit(RLIMIT_FSIZE, &before);
+    return error;
+}
+
+/* A snapshot that fails leaves no log that counts as complete. */
+START_TEST(snapshot_fails)
+{
+    struct posixtrace_log_report report;
+    trace_id_t trid = th_stream();
+    char path[TH_PATH];
+    int fd = th_file(path, O_RDWR);
+
+    record(trid, SNAPSHOT_EVENTS);
+    ck_fails(make_limited_snapshot(trid, fd), EFBIG);
+    ck_ok(posixtrace_log_check(fd, NULL, NULL, &report, sizeof report));
+    ck_assert(!report.complete);
+    ck_ok(posix_trace_shutdown(trid));
     close(fd);
 }
 END_TEST
@@ -266,6 +302,7 @@ static void add(TCase *tc)
 {
     tcase_add_test(tc, snapshot_of_own_stream);
     tcase_add_test(tc, snapshot_of_loop);
+    tcase_add_test(tc, snapshot_fails);
     tcase_add_test(tc, snapshot_of_attached);
     tcase_add_test(tc, fields);
     tcase_add_test(tc, check_ends);
