@@ -82,6 +82,7 @@ bool pt_writer_take_up(struct pt_writer *writer, struct pt_seg *seg, uint32_t in
 {
     struct pt_chunk *c;
     uint64_t word, first;
+    uint32_t backed;
 
     bind_writer(writer, seg, index);
     if (at == 0)
@@ -93,9 +94,12 @@ bool pt_writer_take_up(struct pt_writer *writer, struct pt_seg *seg, uint32_t in
     if (pt_word_state(word) != PT_CHUNK_OWNED || pt_word_slot(word) != index ||
         !pt_word_is(word, pt_load_acquire(&c->gen)))
         return false;
+    backed = pt_seg_backed(seg, at - 1); /* 0 only if another process wrote it there */
+    if (backed == 0)
+        return false;
     writer->chunk = (uint8_t *)c;
     writer->chunk_index = at - 1;
-    writer->limit = pt_seg_backed(seg, at - 1);
+    writer->limit = backed;
     writer->last = pt_load_relaxed(&c->base_ts);
     pt_chunk_times(seg, at - 1, sizeof *c, &first, &writer->last);
     pt_assert_valid(is_valid(writer));
