@@ -92,11 +92,12 @@ int posixtrace_next_events(trace_id_t trid, struct posixtrace_event *events, siz
  * The same, for programs that draw conclusions from the absence of events.  In a log that
  * is damaged, or that has no end and whose last flush round was not finished, the call skips
  * the flush rounds that are not whole and readable: they have events of some threads and
- * not of others.  *gap is true if events were skipped, or are missing, between the last
- * event that was returned and the first of these, or the end; else it is false.  Events that the
- * stream itself lost or left out are reported by its own events (POSIX_TRACE_OVERFLOW, STOP,
- * FILTER), in every kind of stream; where a filter keeps these out of an active stream, *gap
- * reports the loss, and in a log nothing does.
+ * not of others.  In a log that keeps the oldest events and was full, it skips those after the last
+ * event of the first thread whose events did not fit.  *gap is true if events were skipped, or are
+ * missing, between the last event that was returned and the first of these, or the end; else it is
+ * false.  Events that the stream itself lost or left out are reported by its own events
+ * (POSIX_TRACE_OVERFLOW, STOP, FILTER), in every kind of stream; where a filter keeps these out of
+ * an active stream, *gap reports the loss, and in a log nothing does.
  *
  * EINVAL  as posixtrace_next_events(), or gap is NULL
  */

@@ -79,17 +79,24 @@ static void append_rest(struct line *l, const struct metrics_sum *sum)
         append(l, sum->of_log ? " (in the whole log)" : " (in all threads)");
 }
 
-static bool is_cut(const struct metrics_view *v)
+/* Why nothing limits what may have been at the end of the log; NULL: it is for another reason. */
+static const char *why_no_end(const struct metrics_view *v)
 {
     struct posixtrace_info info;
 
-    return posixtrace_get_info(v->log->trid, &info, sizeof info) == 0 &&
-           info.end == POSIXTRACE_END_CUT;
+    if (posixtrace_get_info(v->log->trid, &info, sizeof info) != 0)
+        return NULL;
+    if (info.end == POSIXTRACE_END_CUT)
+        return "the log is cut";
+    if (info.lost[POSIXTRACE_LOST_LOG_FULL])
+        return "the log was full";
+    return info.lost[POSIXTRACE_LOST_FULL] ? "the stream was full" : NULL;
 }
 
 void metrics_say_sum(const struct metrics_view *v, size_t metric, const struct metrics_sum *sum)
 {
     const struct posixtrace_doubt *d = &sum->doubt;
+    const char *why = d->at_most_ns >= POSIXTRACE_NO_BOUND ? why_no_end(v) : NULL;
     struct line l = { "", 0 };
 
     append(&l, "%s: %s measured", unquoted(posixtrace_metric_name(v->pick->metrics[metric])),
@@ -106,8 +113,8 @@ void metrics_say_sum(const struct metrics_view *v, size_t metric, const struct m
                sum->of_log ? "in the whole log " : "",
                sum->hidden_at_most_ns < d->at_most_ns ? "" : "is not periodic or ",
                metrics_up_to(d->at_most_ns));
-    if (d->at_most_ns >= POSIXTRACE_NO_BOUND && is_cut(v))
-        append(&l, ", because the log is cut");
+    if (why)
+        append(&l, ", because %s", why);
     append_rest(&l, sum);
     if (v->format == OUTPUT_TEXT || sum->bounds > 0 || d->unknown > 0 ||
         d->at_most_ns > sum->max_ns)
@@ -254,6 +261,51 @@ static bool left_some_out(const struct metrics_view *v)
            info.end != POSIXTRACE_END_ACTIVE && info.events > posixtrace_metric_run_events(v->run);
 }
 
+/* Because it was full: it has all rounds, and all of its events but the last ones are given. */
+static bool was_full(const struct metrics_view *v)
+{
+    struct posixtrace_info info;
+
+    return posixtrace_get_info(v->log->trid, &info, sizeof info) == 0 &&
+           info.lost[POSIXTRACE_LOST_LOG_FULL] && info.skipped_bytes == 0 &&
+           info.end != POSIXTRACE_END_CUT;
+}
+
+/* Has the log one of the missing events, though the run has not met it? */
+static bool is_in_log(const struct metrics_view *v, const struct missing *missing)
+{
+    struct log_type *types = NULL;
+    size_t count = 0;
+    bool found = false;
+
+    if (log_file_types(v->log, &types, &count) != EXIT_DONE)
+        return false;
+    for (size_t i = 0; i < missing->count && i < SHOWN_EVENTS; i++)
+        for (size_t k = 0; k < count; k++)
+            found |= types[k].count > 0 && strcmp(types[k].name, missing->events[i]) == 0;
+    free(types);
+    return found;
+}
+
+/* True: it was said why the events that the run was given do not suffice. */
+static bool append_left_out(struct line *l, const struct metrics_view *v,
+                            const struct missing *missing)
+{
+    if (missing->count == 0 || !left_some_out(v))
+        return false;
+    if (!was_full(v))
+        append(l, "flush rounds of %s are not whole, and no other has what it needs",
+               v->log->shown);
+    else if (is_in_log(v, missing))
+        append(l,
+               "%s was full, and only its last events, among which some are missing, have "
+               "what it needs",
+               v->log->shown);
+    else
+        return false;
+    return true;
+}
+
 void metrics_say_why(const struct metrics_view *v, size_t metric, const struct metrics_sum *sum)
 {
     const posixtrace_metric_t *m = v->pick->metrics[metric];
@@ -263,25 +315,25 @@ void metrics_say_why(const struct metrics_view *v, size_t metric, const struct m
 
     append(&l, "%s: none; ", unquoted(posixtrace_metric_name(m)));
     find_missing(v, m, &missing);
-    if (missing.count > 0 && left_some_out(v))
-        append(&l, "flush rounds of %s are not whole, and no other has what it needs",
-               v->log->shown);
-    else if (posixtrace_metric_run_events(v->run) == 0)
+    if (append_left_out(&l, v, &missing)) {
+        /* said */
+    } else if (posixtrace_metric_run_events(v->run) == 0) {
         append(&l, "%s has no events", v->log->shown);
-    else if (missing.count > 0)
+    } else if (missing.count > 0) {
         append_missing(&l, v, &missing);
-    else if (sum->of_log && left_some_out(v))
+    } else if (sum->of_log && left_some_out(v) && !was_full(v)) {
         append(&l,
                "flush rounds of %s are not whole, and the selection has no measurement in "
                "the others",
                v->log->shown);
-    else if (sum->of_log)
+    } else if (sum->of_log) {
         append(&l, "the log has its events, and the selection none that it measures");
-    else if (d->unfinished > 0 || d->discarded > 0)
+    } else if (d->unfinished > 0 || d->discarded > 0) {
         append(&l, "%s without an end, %s discarded", units_count(d->unfinished),
                units_count(d->discarded));
-    else
+    } else {
         append(&l, "its events are there, and nothing among them that it measures");
+    }
     if (d->at_most_ns > 0)
         append(&l, "; where events were lost there may be one of %s", metrics_up_to(d->at_most_ns));
     if (v->format == OUTPUT_TEXT || v->pick->list[metric].named ||

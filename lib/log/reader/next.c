@@ -115,11 +115,16 @@ int pt_log_reader_next(struct pt_log_reader *r, struct pt_event *e)
 
 int pt_log_reader_next_whole(struct pt_log_reader *r, struct pt_event *e, bool *gap)
 {
+    struct pt_full *full = &r->full;
     int rc;
 
     do
         rc = pt_log_reader_next(r, e);
-    while (rc == 1 && r->round.damaged);
+    while (rc == 1 && (r->round.damaged || (full->on && e->ts > full->ts)));
+    if (rc == 0 && full->on) {
+        r->gap |= !full->reported;
+        full->reported = true;
+    }
     *gap = r->gap;
     r->gap = r->gap && rc < 0;
     return rc;
@@ -164,6 +169,7 @@ int pt_log_reader_rewind(struct pt_log_reader *r)
     if (!r->source.seekable)
         return -ESPIPE;
     pt_follow_forget(&r->follow);
+    r->full = (struct pt_full){ .on = false };
     pt_reader_restart(r, r->first_offset);
     return 0;
 }
@@ -183,6 +189,7 @@ int pt_log_reader_seek(struct pt_log_reader *r, int64_t ns)
         if (!entry && r->index.count)
             entry = &r->index.entries[r->index.count - 1];
         pt_follow_forget(&r->follow);
+        r->full = (struct pt_full){ .on = false };
         pt_reader_restart(r, entry ? entry->offset : r->first_offset);
     }
     r->seeking = true;

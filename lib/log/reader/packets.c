@@ -94,6 +94,16 @@ static int grow_round(struct pt_reader_round *round)
     return 0;
 }
 
+/* The author's cell, or the free one where it belongs. */
+static size_t cell_of(const struct pt_reader_round *round, uint64_t wid)
+{
+    size_t cell = first_cell(round, wid);
+
+    while (round->hash[cell] && round->cursors[round->hash[cell] - 1].author.wid != wid)
+        cell = (cell + 1) & (round->hash_room - 1);
+    return cell;
+}
+
 /* The cursor of an author in this round, made if need be; NULL without memory. */
 static struct pt_packet_cursor *cursor_of(struct pt_reader_round *round, uint64_t wid)
 {
@@ -102,13 +112,9 @@ static struct pt_packet_cursor *cursor_of(struct pt_reader_round *round, uint64_
 
     if (2 * round->cursor_count >= round->hash_room && grow_round(round) != 0)
         return NULL;
-    cell = first_cell(round, wid);
-    while (round->hash[cell]) {
-        c = &round->cursors[round->hash[cell] - 1];
-        if (c->author.wid == wid)
-            return c;
-        cell = (cell + 1) & (round->hash_room - 1);
-    }
+    cell = cell_of(round, wid);
+    if (round->hash[cell])
+        return &round->cursors[round->hash[cell] - 1];
     if (round->cursor_count == round->cursor_room)
         return NULL;
     pt_assert(round->cursor_count * 2 < round->hash_room);
@@ -143,6 +149,15 @@ int pt_reader_note(struct pt_reader_round *round, uint64_t wid, struct pt_note e
     pt_assert(round->note_count <= round->note_room && c->next_note <= i);
     c->last_note = i;
     return 0;
+}
+
+uint64_t pt_reader_last_of(const struct pt_reader_round *round, uint64_t wid, uint64_t before)
+{
+    size_t cell = round->hash_room ? cell_of(round, wid) : 0;
+
+    if (!round->hash_room || !round->hash[cell] || round->unsorted)
+        return before;
+    return round->notes[round->cursors[round->hash[cell] - 1].last_note].last_ts;
 }
 
 struct place {

@@ -93,6 +93,7 @@ static void count_packet(struct pt_log_reader *r, const struct pt_packet_head *p
         c->packets++;
         return;
     }
+    pt_reader_note_full(r, round);
     lost = round->state.lost[POSIXTRACE_LOST_LOG_ERROR];
     if (c->packets != round->packets || (c->lost != UINT64_MAX && c->lost != lost))
         mark_gap(r);
@@ -101,6 +102,31 @@ static void count_packet(struct pt_log_reader *r, const struct pt_packet_head *p
         r->round.damaged = false;
     c->part = p->round;
     c->packets = 0;
+}
+
+void pt_reader_note_full(struct pt_log_reader *r, const struct pt_packet_round *packet)
+{
+    const struct pt_packet_author *authors = (const void *)(packet + 1);
+    const unsigned c = POSIXTRACE_LOST_LOG_FULL;
+    struct pt_full *f = &r->full;
+    uint64_t ts = f->on ? f->ts : UINT64_MAX;
+
+    if (packet->state.unknown_lost[c])
+        ts = f->watermark < ts ? f->watermark : ts;
+    for (uint32_t i = 0; i < packet->state.authors; i++) {
+        if (authors[i].lost[c]) {
+            uint64_t wid = pt_stored_wid(&authors[i].author);
+            uint64_t last = pt_reader_last_of(&r->round, wid, f->watermark);
+
+            ts = last < ts ? last : ts;
+        }
+    }
+    /* A log whose file was truncated has room again. */
+    r->gap |= f->on && !packet->state.log_full;
+    f->on = packet->state.log_full && packet->state.lost[c];
+    f->ts = ts;
+    if (!(packet->head.flags & PT_ROUND_CONTINUES))
+        f->watermark = packet->state.watermark;
 }
 
 /* At the end of the log: true if packets remain that no ROUND covers, if ROUNDs are missing

@@ -106,6 +106,18 @@ struct pt_follow {
     size_t used, room;
 };
 
+/*
+ * An UNTIL_FULL log that is full.  An author whose events did not fit has lost them after its last
+ * one that did; one that has none in the last round, after the watermark of the round before.  Up
+ * to the earliest of these times the events of all authors are there.
+ */
+struct pt_full {
+    bool on;
+    bool reported; /* to the caller of next_whole */
+    uint64_t ts;
+    uint64_t watermark; /* of the last ROUND that ends a round; 0: none */
+};
+
 /* A thread that has made control records, and the writer that names it. */
 struct pt_namesake {
     int32_t pid, tid;
@@ -172,6 +184,7 @@ struct pt_log_reader {
     struct pt_reader_round round;
     struct pt_count count;
     bool gap; /* events are missing before the next one */
+    struct pt_full full;
     struct pt_follow follow;
     struct pt_decompressor unpacker;
     struct pt_sync sync; /* in force for ts in [sync_from, sync_to) */
@@ -225,6 +238,9 @@ void pt_reader_round_deinit(struct pt_reader_round *round);
 void pt_reader_round_clear(struct pt_reader_round *round);
 /* Adds a packet of an author to the round; 0 or -ENOMEM. */
 int pt_reader_note(struct pt_reader_round *round, uint64_t wid, struct pt_note entry);
+/* The time of an author's last event in the round; or before if its notes are not in order, and
+ * before if it has none. */
+uint64_t pt_reader_last_of(const struct pt_reader_round *round, uint64_t wid, uint64_t before);
 /* Each author's by time.  In a file they are, unless its writer could not store one that
  * a dead process's memory still has.  0 or -ENOMEM. */
 int pt_reader_sort_notes(struct pt_reader_round *round);
@@ -237,6 +253,8 @@ int pt_reader_next_round(struct pt_log_reader *r);
  * ended, or is bad inside.  1; 0: there is none; negative errno. */
 int pt_reader_next_packet(struct pt_log_reader *r, struct pt_packet_cursor *c);
 int pt_reader_note_tail(struct pt_log_reader *r);
+/* Called for each ROUND, after the packets that it covers were noted. */
+void pt_reader_note_full(struct pt_log_reader *r, const struct pt_packet_round *packet);
 
 /* name.c */
 /* Gives an author that a packet names its latest name. */

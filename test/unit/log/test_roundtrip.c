@@ -227,6 +227,73 @@ START_TEST(until_full)
 }
 END_TEST
 
+/* Events of a full log that next_whole gives: all that were written, up to a time; then a gap. */
+static void expect_complete_start(struct pt_log_reader *r, const struct seen_list *wanted,
+                                  size_t least, size_t *given)
+{
+    struct pt_event e;
+    size_t n = 0;
+    bool gap;
+
+    while (pt_log_reader_next_whole(r, &e, &gap) == 1) {
+        struct payload p;
+
+        ck_assert(!gap);
+        if (e.id == POSIX_TRACE_STOP) /* of a log in which nothing of the last round fitted */
+            continue;
+        memcpy(&p, e.data, sizeof p);
+        /* An event that is missing may have the time of the last ones that are there. */
+        while (n < wanted->n && (wanted->at[n].wid != p.wid || wanted->at[n].no != p.no)) {
+            ck_assert_uint_eq(wanted->at[n].ts, e.ts);
+            n++;
+        }
+        ck_assert_uint_lt(n++, wanted->n);
+    }
+    ck_assert(gap);
+    ck_assert_uint_ge(n, least);
+    *given = n;
+    ck_assert_int_eq(pt_log_reader_next_whole(r, &e, &gap), 0);
+    ck_assert(!gap);
+}
+
+/* Of one author all events that fitted are given; of several, those of all rounds but the last. */
+START_TEST(start_of_full)
+{
+    unsigned authors = _i % 2 ? 1 : AUTHORS, rounds = 0;
+    struct pt_log_params params = log_params(POSIX_TRACE_UNTIL_FULL, 400 + 900 * (unsigned)_i);
+    struct seen_list wanted = { 0 }, got = { 0 };
+    int fd = log_file();
+    struct pt_log_writer *w = log_writer(fd, &params);
+    size_t least = 0, first, again;
+
+    begin();
+    for (; !pt_log_full(w); rounds++) {
+        least = wanted.n;
+        write_rounds(w, makers, authors, 1, 60, &wanted);
+    }
+    write_rounds(w, makers, AUTHORS, _i % 3, 60, &wanted);
+    for (int closed = 0; closed < 2; closed++) {
+        struct pt_log_reader *r = log_reader(fd);
+
+        got.n = 0;
+        read_all(r, &got);
+        if (authors == 1 && _i % 3 == 0)
+            least = got.n - 1; /* the last one is STOP */
+        ck_assert_int_eq(pt_log_reader_rewind(r), 0);
+        expect_complete_start(r, &wanted, least, &first);
+        ck_assert_int_eq(pt_log_reader_rewind(r), 0);
+        expect_complete_start(r, &wanted, least, &again);
+        ck_assert_uint_eq(first, again);
+        pt_log_reader_free(r);
+        if (!closed)
+            complete(w);
+    }
+    free(wanted.at);
+    free(got.at);
+    close(fd);
+}
+END_TEST
+
 /* The events read must be a suffix of each author's events; a log so small that some events do not
  * fit at all has gaps. */
 static void expect_suffixes(const struct seen_list *got, bool small)
@@ -543,6 +610,7 @@ static void add(TCase *t)
     tcase_add_test(t, round_larger_than_the_window);
     tcase_add_test(t, empty);
     tcase_add_loop_test(t, until_full, 0, 6);
+    tcase_add_loop_test(t, start_of_full, 0, 24);
     tcase_add_loop_test(t, loop, 0, 12);
     tcase_add_loop_test(t, read_from_pipe, 0, 2);
     tcase_add_loop_test(t, write_to_pipe, 0, 3);

@@ -3,6 +3,7 @@
 /*
  * Metrics of damaged logs: each packet of a log in turn is damaged, or removed from the file.  Each
  * measurement then is also one of the whole log; measurements that contain the damage are unknown.
+ * Metrics of logs that were full, or whose stream was.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -251,12 +252,71 @@ START_TEST(cut_logs)
 }
 END_TEST
 
+/* ---- full ---- */
+
+enum { PAIRS = 20000 };
+
+/* A stream or its log that is full before all pairs are recorded. */
+static void make_full(int fd, bool log, bool again)
+{
+    trace_id_t stream;
+    trace_attr_t attr;
+
+    ck_assert_int_eq(posix_trace_attr_init(&attr), 0);
+    ck_assert_int_eq(posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_UNTIL_FULL), 0);
+    ck_assert_int_eq(posix_trace_attr_setlogsize(&attr, log ? 2048 : 1u << 20), 0);
+    if (!log) {
+        ck_assert_int_eq(posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_UNTIL_FULL), 0);
+        ck_assert_int_eq(posix_trace_attr_setstreamsize(&attr, 2048), 0);
+    }
+    ck_assert_int_eq(posix_trace_create_withlog(0, &attr, fd, &stream), 0);
+    ck_assert_int_eq(posix_trace_start(stream), 0);
+    for (unsigned i = 0; i < PAIRS; i++) {
+        posix_trace_event(types[0], NULL, 0);
+        posix_trace_event(types[2], NULL, 0);
+    }
+    if (again) {
+        flush_log(stream);
+        ck_assert_int_eq(posix_trace_start(stream), 0);
+        posix_trace_event(types[0], NULL, 0);
+        posix_trace_event(types[2], NULL, 0);
+    }
+    ck_assert_int_eq(posix_trace_shutdown(stream), 0);
+    ck_assert_int_eq(posix_trace_attr_destroy(&attr), 0);
+}
+
+/* What a full stream or log has lost at its end may be longer than all that is known; where the
+ * stream runs again, it is between two events. */
+START_TEST(full)
+{
+    bool log = _i == 0, again = _i == 2;
+    int fd = memfd_create("log", MFD_CLOEXEC);
+
+    for (unsigned i = 0; i < 3; i++)
+        ck_assert_int_eq(
+            posix_trace_eventid_open((const char *[]){ "begin", "inside", "end" }[i], &types[i]),
+            0);
+    ck_assert_int_eq(posixtrace_new_user_metric("Pair", "begin", "end", true, &metric), 0);
+    make_full(fd, log, again);
+    measure(fd, &whole);
+    ck_assert_uint_gt(whole.known, 10);
+    ck_assert_uint_eq(whole.doubt.unknown, 1);
+    if (again)
+        ck_assert_int_lt(whole.doubt.at_most_ns, POSIXTRACE_NO_BOUND);
+    else
+        ck_assert_int_eq(whole.doubt.at_most_ns, POSIXTRACE_NO_BOUND);
+    close(fd);
+    posixtrace_metric_free(metric);
+}
+END_TEST
+
 static void add(TCase *tc)
 {
     tcase_set_timeout(tc, 60);
     tcase_add_test(tc, changed_packets);
     tcase_add_test(tc, removed_packets);
     tcase_add_test(tc, cut_logs);
+    tcase_add_loop_test(tc, full, 0, 3);
 }
 
 int main(void)

@@ -85,6 +85,13 @@ bool pt_reader_end(trace_id_t trid, int64_t *ns)
     return false;
 }
 
+/* The standard does not count losses: there may have been some. */
+bool pt_reader_was_full(trace_id_t trid)
+{
+    (void)trid;
+    return true;
+}
+
 int pt_reader_trial(const trace_attr_t *attr, trace_id_t *trid)
 {
     trace_attr_t own;
@@ -161,7 +168,15 @@ bool pt_reader_end(trace_id_t trid, int64_t *ns)
     bool known = posixtrace_get_info(trid, &info, sizeof info) == 0;
 
     *ns = known && info.events ? info.last_ns : INT64_MIN;
-    return known && info.end == POSIXTRACE_END_CUT;
+    return known && (info.end == POSIXTRACE_END_CUT || info.lost[POSIXTRACE_LOST_LOG_FULL] > 0);
+}
+
+bool pt_reader_was_full(trace_id_t trid)
+{
+    struct posixtrace_info info;
+
+    return posixtrace_get_info(trid, &info, sizeof info) == 0 &&
+           info.lost[POSIXTRACE_LOST_FULL] > 0;
 }
 
 /* Context switches, which decide about the clock, need a log; it is not read. */

@@ -25,8 +25,11 @@ bool pt_reader_grows(trace_id_t trid);
  * earlier one.  False: it is not known, or the trace is still written. */
 bool pt_reader_begin(trace_id_t trid, int64_t *ns);
 /* The time of the last event that there is, with those that pt_reader_next() leaves out; INT64_MIN:
- * it is not known.  True: the trace is cut there, and nothing tells how much longer it was. */
+ * it is not known.  True: the log is cut or was full there, and nothing tells how much longer the
+ * trace was. */
 bool pt_reader_end(trace_id_t trid, int64_t *ns);
+/* Has the stream lost events because it was full and stopped? */
+bool pt_reader_was_full(trace_id_t trid);
 /* Makes a stream of this process in which an event costs as much as in one with these attributes,
  * NULL: the default ones.  0 or an error number. */
 int pt_reader_trial(const trace_attr_t *attr, trace_id_t *trid);

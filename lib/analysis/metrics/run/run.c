@@ -27,6 +27,7 @@ struct posixtrace_metric_run {
     struct event_type *types; /* by id */
     size_t type_count;
     bool stopped; /* by STOP, and nothing came since */
+    bool full;    /* the last STOP was automatic: the stream was full */
     bool gap;     /* reported by the caller, and no event came since */
     bool grows;   /* a log whose stream is still active */
     bool (*wants)(void *context, const struct posixtrace_event *begin);
@@ -161,6 +162,16 @@ static void begin_stream(posixtrace_metric_run_t *run, const struct posixtrace_e
     look_for_hidden_losses(run);
 }
 
+/* A full stream has stopped by itself: it counts the events after that as lost. */
+static bool is_automatic(const struct posixtrace_event *stop)
+{
+    int automatic = 0;
+
+    if (stop->data_len >= sizeof automatic)
+        memcpy(&automatic, stop->data, sizeof automatic);
+    return automatic != 0;
+}
+
 /* Takes an event of a type that is new or not plain. */
 static int take_special(posixtrace_metric_run_t *run, const struct posixtrace_event *event)
 {
@@ -173,6 +184,7 @@ static int take_special(posixtrace_metric_run_t *run, const struct posixtrace_ev
     if (e->events == 1) /* its type is new */
         begin_stream(run, event);
     run->stopped = event->id == POSIX_TRACE_STOP && !e->in_gap;
+    run->full = run->stopped && is_automatic(event);
     if (event->id <= POSIX_TRACE_ERROR) {
         note_gap(e, event);
         return 0;
@@ -334,14 +346,15 @@ void posixtrace_metric_run_gap(posixtrace_metric_run_t *run)
 int posixtrace_metric_run_end(posixtrace_metric_run_t *run)
 {
     int64_t last_ns;
-    bool cut;
+    bool full, open;
 
     if (!run)
         return EINVAL;
-    if (run->stopped)
+    full = run->stopped && run->full && pt_reader_was_full(run->trid);
+    if (run->stopped && !full)
         pt_engine_gap_is_end(&run->engine);
-    cut = pt_reader_end(run->trid, &last_ns);
-    pt_engine_end(&run->engine, last_ns, cut && run->gap);
+    open = pt_reader_end(run->trid, &last_ns) && run->gap;
+    pt_engine_end(&run->engine, last_ns, open || full);
     return run->engine.stopped;
 }
 
