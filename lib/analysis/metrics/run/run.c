@@ -353,6 +353,7 @@ int posixtrace_metric_run_end(posixtrace_metric_run_t *run)
     full = run->stopped && run->full && pt_reader_was_full(run->trid);
     if (run->stopped && !full)
         pt_engine_gap_is_end(&run->engine);
+    full |= (run->engine.in_gap & PT_GAP_OVERFLOW) != 0;
     open = pt_reader_end(run->trid, &last_ns) && run->gap;
     pt_engine_end(&run->engine, last_ns, open || full);
     return run->engine.stopped;
