@@ -264,7 +264,7 @@ static bool refuse(struct pt_self *child, const struct pt_seg *seg, unsigned bit
     uint32_t no = 0;
 
     if (pt_cas_seqcst(&child->page->stream[bit].refused, &no, 1u))
-        pt_add_relaxed(&seg->h->refused_procs, 1u);
+        pt_note_refused(&seg->h->refused_procs);
     return open_gates(&(struct heir){ seg, child->page, bit, true }) == 0;
 }
 

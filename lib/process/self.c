@@ -161,31 +161,50 @@ static void unmap_old(struct pt_self *self, unsigned bit)
 }
 
 /*
- * known[bit].missed: the low halves of the epoch and, below, of a count.  install() stores the
- * segment before it takes the count; pt_self_miss() counts before it loads the segment.  So
- * one of the two finds what the other has stored.  A child that was forked while this thread
- * mapped the segment has the count, too, which is its parent's, and the shared memory.
+ * known[bit].missed: the low halves of the epoch and, below, of a count; missed_many: the same, and
+ * counts times MANY.  install() stores the segment before it takes the counts; pt_self_miss() counts
+ * before it loads the segment.  So one of the two finds what the other has stored.  A child that was
+ * forked while this thread mapped the segment has the counts, too, which are its parent's, and the
+ * shared memory.
  */
+#define MANY (1ull << 31)
+
+/* Adds to the count of a word; returns how many times MANY it has no room for. */
+static uint64_t add_missed(pt_u64 *word, uint64_t epoch, uint64_t n)
+{
+    uint64_t was = pt_load_seqcst(word), count;
+
+    do
+        count = n + (was >> 32 == (uint32_t)epoch ? (uint32_t)was : 0);
+    while (!pt_cas_seqcst(word, &was, epoch << 32 | count % MANY));
+    return count / MANY;
+}
+
+static uint64_t take_missed(pt_u64 *word, uint64_t epoch)
+{
+    uint64_t n = pt_exchange_seqcst(word, 0u);
+
+    return n >> 32 == (uint32_t)epoch ? (uint32_t)n : 0;
+}
+
 static void count_missed(struct pt_self *self, unsigned bit, struct pt_seg *seg)
 {
-    uint64_t n = pt_exchange_seqcst(&self->known[bit].missed, 0u);
+    uint64_t n = take_missed(&self->known[bit].missed, seg->epoch);
 
-    if ((uint32_t)n == 0 || n >> 32 != (uint32_t)seg->epoch || pt_self_peek() != self)
+    n += take_missed(&self->known[bit].missed_many, seg->epoch) * MANY;
+    if (n == 0 || pt_self_peek() != self)
         return;
-    pt_add_relaxed(&seg->h->lost_no_slot[PT_LOST_NO_MEMORY], (uint64_t)(uint32_t)n);
+    pt_add_relaxed(&seg->h->lost_no_slot[PT_LOST_NO_MEMORY], n);
     pt_loss_interval_note(seg);
 }
 
 void pt_self_miss(struct pt_self *self, unsigned bit, uint64_t epoch, uint64_t events)
 {
-    uint64_t was = pt_load_seqcst(&self->known[bit].missed), count;
+    uint64_t many = add_missed(&self->known[bit].missed, epoch, events);
     struct pt_seg *seg;
 
-    do {
-        count = was >> 32 == (uint32_t)epoch ? (uint32_t)was : 0;
-        /* As many as there is room for. */
-        count = events < UINT32_MAX - count ? count + events : UINT32_MAX;
-    } while (!pt_cas_seqcst(&self->known[bit].missed, &was, epoch << 32 | count));
+    if (many)
+        add_missed(&self->known[bit].missed_many, epoch, many);
     seg = pt_load_seqcst(&self->known[bit].seg);
     if (seg && seg->epoch == epoch)
         count_missed(self, bit, seg);

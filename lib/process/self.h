@@ -32,7 +32,7 @@ struct pt_self {
     struct {
         pt_u64 epoch;
         struct pt_seg *seg, *old;
-        pt_u64 missed;
+        pt_u64 missed, missed_many;
     } known[PT_STREAMS];
     /* The parts of a filter beside its event set. */
     struct pt_filter_callbacks *handlers[PT_STREAMS]; /* filter_callback.h; NULL: none yet */

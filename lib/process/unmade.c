@@ -16,7 +16,7 @@ static struct {
     pt_u64 count; /* of its events; threads that count at once may count less */
     uint32_t heir;
     /* Lost events, before the last attempt and since then. */
-    uint32_t before[PT_ID_MAX], recent[PT_ID_MAX];
+    pt_u64 before[PT_ID_MAX], recent[PT_ID_MAX];
 } unmade;
 
 static bool is_own(void)
@@ -74,13 +74,13 @@ void pt_unmade_failed(bool heir)
             pt_add_relaxed(&unmade.before[id], pt_exchange_seqcst(&unmade.recent[id], 0u));
 }
 
-void pt_unmade_note(uint32_t id)
+void pt_unmade_note(uint32_t id, uint64_t events)
 {
     struct pt_self *self;
 
     if (id >= PT_ID_MAX || !is_own())
         return;
-    pt_add_seqcst(&unmade.recent[id], 1u);
+    pt_add_seqcst(&unmade.recent[id], events);
     /* Made meanwhile by another thread, which may not have seen this. */
     self = pt_self_peek();
     if (self)

@@ -25,8 +25,8 @@
 bool pt_unmade_is_due(void);
 /* An attempt has failed.  heir: of a child that inherits streams. */
 void pt_unmade_failed(bool heir);
-/* An event of that type was lost. */
-void pt_unmade_note(uint32_t id);
+/* So many events of that type were lost. */
+void pt_unmade_note(uint32_t id, uint64_t events);
 /* Called when the struct pt_self is made and has mapped the streams that trace the process: counts
  * their losses. */
 void pt_unmade_settle(struct pt_self *self);

@@ -469,4 +469,13 @@ static inline void pt_note_overrun(struct pt_seg_header *h)
         pt_store_relaxed(&h->overrun, 1u);
 }
 
+/* Counts a thread or process that was refused.  Readers show no more than PT_MOST_REFUSED, so the
+ * word does not come to its end. */
+#define PT_MOST_REFUSED 0xffffu
+static inline void pt_note_refused(uint32_t *count)
+{
+    if (pt_load_relaxed(count) < PT_MOST_REFUSED)
+        pt_add_relaxed(count, 1u);
+}
+
 #endif

@@ -182,7 +182,8 @@ static inline uint32_t pt_seg_refused(const struct pt_seg *seg)
     uint32_t procs = pt_load_relaxed(&seg->h->refused_procs);
     uint32_t writers = pt_load_relaxed(&seg->h->refused_writers);
 
-    return (procs < 0xffffu ? procs : 0xffffu) | (writers < 0xffffu ? writers : 0xffffu) << 16;
+    procs = procs < PT_MOST_REFUSED ? procs : PT_MOST_REFUSED;
+    return procs | (writers < PT_MOST_REFUSED ? writers : PT_MOST_REFUSED) << 16;
 }
 
 static inline struct pt_info *pt_seg_info(const struct pt_seg *seg, uint32_t i)

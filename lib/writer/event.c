@@ -302,7 +302,7 @@ static void count_unmade(uint32_t id)
     const struct pt_self *parent = pt_self_parent();
     uint64_t open, bit;
 
-    pt_unmade_note(id);
+    pt_unmade_note(id, 1);
     if (!parent)
         return;
     open = pt_load_seqcst(&parent->page->gates[id]) & ~pt_load_seqcst(&parent->page->shadows);

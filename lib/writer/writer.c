@@ -123,7 +123,7 @@ void pt_writer_lost(struct pt_writer *writer, unsigned cause, size_t len)
 void pt_writer_refuse(struct pt_writer *writer, struct pt_seg_header *h)
 {
     if (!writer->refused)
-        pt_add_relaxed(&h->refused_writers, 1u);
+        pt_note_refused(&h->refused_writers);
     writer->refused = true;
 }
 

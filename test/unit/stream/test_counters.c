@@ -21,6 +21,7 @@
 #include "stream/handle.h"
 #include "support/flush_log.h"
 #include "support/run_suite.h"
+#include "writer/writer.h"
 
 enum { SIZE = 32768, EVENTS = 60000, THREADS = 6, EACH = 200 };
 
@@ -460,6 +461,24 @@ START_TEST(packets_and_rounds)
 }
 END_TEST
 
+/* No more of them are shown than 65535. */
+START_TEST(refused)
+{
+    trace_id_t trid = create(POSIX_TRACE_UNTIL_FULL, -1);
+    struct pt_seg_header *h = header_of(trid);
+    struct pt_writer writer = { .refused = false };
+    struct posixtrace_limits limits;
+
+    h->refused_writers = h->refused_procs = UINT32_MAX;
+    pt_writer_refuse(&writer, h);
+    pt_note_refused(&h->refused_procs);
+    ck_assert_int_eq(posixtrace_get_limits(trid, &limits, sizeof limits), 0);
+    ck_assert_uint_eq(limits.refused_threads, 65535);
+    ck_assert_uint_eq(limits.refused_processes, 65535);
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+}
+END_TEST
+
 static void add(TCase *t)
 {
     tcase_add_test(t, generation);
@@ -473,6 +492,7 @@ static void add(TCase *t)
     tcase_add_loop_test(t, events_of_a_thread, 0, 2);
     tcase_add_test(t, order_of_closing);
     tcase_add_test(t, filters_set);
+    tcase_add_test(t, refused);
     tcase_add_loop_test(t, packets_and_rounds, 0, 2);
 }
 

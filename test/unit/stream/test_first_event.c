@@ -12,6 +12,7 @@
 #include <trace.h>
 #include "base/sys.h"
 #include "process/thread.h"
+#include "process/unmade.h"
 #include "support/run_suite.h"
 
 #define HANG_S 60
@@ -115,6 +116,7 @@ END_TEST
 /* ---- a process that another one traces ---- */
 
 static int to_target[2], to_controller[2];
+static uint64_t more; /* events that the target loses beside those that it traces */
 
 static int meet(int from, int to)
 {
@@ -138,6 +140,7 @@ static int run_target(bool early)
     if (setrlimit(RLIMIT_NOFILE, &none) != 0)
         return 3;
     trace_some();
+    pt_unmade_note(event_id, more);
     if (early && !meet(to_target[0], to_controller[1]))
         return 4;
     for (; n < EVENTS; n++) {
@@ -155,6 +158,37 @@ static int run_target(bool early)
                : 6;
 }
 
+static int run_early_target(void)
+{
+    return run_target(true);
+}
+
+static int run_late_target(void)
+{
+    return run_target(false);
+}
+
+/* It has its page, and loses events before it has mapped the stream. */
+static int run_made_target(void)
+{
+    struct pt_self *self = pt_self_make();
+    uint64_t n = EVENTS, bit;
+
+    if (!self || !meet(to_target[0], to_controller[1]))
+        return 1;
+    pt_for_each_bit(bit, pt_load_seqcst(&self->page->used))
+    {
+        uint64_t epoch = pt_load_seqcst(&self->page->epoch[bit]);
+
+        pt_self_miss(self, (unsigned)bit, epoch, more / 2);
+        pt_self_miss(self, (unsigned)bit, epoch, more - more / 2);
+    }
+    trace_some();
+    return write(to_controller[1], &n, sizeof n) == sizeof n && meet(to_target[0], to_controller[1])
+               ? 0
+               : 2;
+}
+
 /* Creates and starts a stream of the target that leaves out the other type. */
 static trace_id_t trace_target(pid_t pid)
 {
@@ -169,7 +203,7 @@ static trace_id_t trace_target(pid_t pid)
     return its;
 }
 
-static void trace_from_outside(bool early, struct posixtrace_info *info, uint64_t *made)
+static void trace_from_outside(int (*run)(void), struct posixtrace_info *info, uint64_t *made)
 {
     trace_id_t its;
     int status;
@@ -182,7 +216,7 @@ static void trace_from_outside(bool early, struct posixtrace_info *info, uint64_
     pid = fork();
     ck_assert_int_ge(pid, 0);
     if (pid == 0)
-        _exit(run_target(early));
+        _exit(run());
     ck_assert_int_eq(read(to_controller[0], &c, 1), 1);
     its = trace_target(pid);
     ck_assert_int_eq(write(to_target[1], "", 1), 1);
@@ -201,12 +235,29 @@ START_TEST(target_without_descriptor)
     struct posixtrace_info info;
     uint64_t made, lost = 0;
 
-    trace_from_outside(false, &info, &made);
+    trace_from_outside(run_late_target, &info, &made);
     for (unsigned c = 0; c < POSIXTRACE_LOSS_CAUSES; c++)
         lost += info.lost[c];
     ck_assert_uint_eq(info.events + lost, EVENTS + made);
     ck_assert_uint_ge(lost, 2 * EVENTS);
     ck_assert_uint_eq(info.lost[POSIXTRACE_LOST_NO_MEMORY], lost);
+}
+END_TEST
+
+/* More than a word of 32 bits can count. */
+static int (*const losing_targets[])(void) = { run_late_target, run_made_target };
+
+START_TEST(target_loses_very_many)
+{
+    struct posixtrace_info info;
+    uint64_t made;
+
+    more = 3ull << 32;
+    trace_from_outside(losing_targets[_i], &info, &made);
+    if (_i == 0)
+        made += EVENTS;
+    ck_assert_uint_eq(info.events + info.lost[POSIXTRACE_LOST_NO_MEMORY], more + made);
+    more = 0;
 }
 END_TEST
 
@@ -216,7 +267,7 @@ START_TEST(target_failed_before_create)
     struct posixtrace_info info;
     uint64_t made;
 
-    trace_from_outside(true, &info, &made);
+    trace_from_outside(run_early_target, &info, &made);
     ck_assert_uint_ge(info.events, EVENTS);
     ck_assert_uint_ge(info.lost[POSIXTRACE_LOST_NO_MEMORY], 1);
     ck_assert_uint_le(info.events + info.lost[POSIXTRACE_LOST_NO_MEMORY], made);
@@ -329,6 +380,7 @@ static void add(TCase *t)
     tcase_add_test(t, no_descriptor_for_a_while);
     tcase_add_test(t, no_descriptor_and_filtered);
     tcase_add_test(t, target_without_descriptor);
+    tcase_add_loop_test(t, target_loses_very_many, 0, 2);
     tcase_add_test(t, target_failed_before_create);
     tcase_add_test(t, no_stranger_of_parent);
     tcase_add_test(t, no_cancellation_point);
