@@ -203,6 +203,8 @@ static void take_known(struct pt_self *child, const struct pt_self *parent)
             seg->g.attr.inheritance != POSIX_TRACE_INHERITED)
             continue;
         own = pt_join_take(child, seg, false);
+        if (own >= 0)
+            child->from_parent |= 1ull << own;
         if (own >= 0 && pt_page_bit_is_of(child->page, (unsigned)own, seg->file))
             pt_filter_callback_inherit(child, (unsigned)own, parent, bit);
     }

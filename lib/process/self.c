@@ -18,9 +18,10 @@
 const uint64_t *pt_gates = pt_page_unknown.gates;
 
 static struct pt_self *self_now;
-/* In a page that fork wipes: [0] this process has a page, [1] its instance, [2] its
+/* In memory that fork wipes: [0] this process has a page, [1] its instance, [2] its
  * place is fixed (place/place.h), [3] its number (shm/liveness.h). */
 static uint64_t *live_words;
+#define WORD_BYTES (((size_t)PT_SELF_WORDS * 8 + PT_PAGE - 1) & ~((size_t)PT_PAGE - 1))
 static uint64_t last_instance; /* not wiped: a child's is greater than its parent's */
 
 static bool live(void)
@@ -36,15 +37,15 @@ uint64_t *pt_self_words(void)
 
     if (words)
         return words;
-    fresh = pt_sys_pages(4096);
+    fresh = pt_sys_pages(WORD_BYTES);
     if (!fresh)
         return NULL;
-    madvise(fresh, 4096, MADV_WIPEONFORK);
+    madvise(fresh, WORD_BYTES, MADV_WIPEONFORK);
     if (pt_cas_seqcst(&live_words, &words, fresh)) {
         pt_home_note(fresh + 3);
         return fresh;
     }
-    munmap(fresh, 4096);
+    munmap(fresh, WORD_BYTES);
     return words;
 }
 
@@ -70,6 +71,33 @@ uint64_t pt_self_instance(void)
     return pt_load_acquire(&words[1]);
 }
 
+uint32_t pt_self_enter(pt_u64 *count)
+{
+    uint32_t instance = (uint32_t)pt_self_instance();
+    uint64_t was = pt_load_relaxed(count);
+
+    while (!pt_cas_seqcst(count, &was,
+                          was >> 32 == instance ? was + 1 : (uint64_t)instance << 32 | 1u))
+        ;
+    return instance;
+}
+
+void pt_self_leave(pt_u64 *count, uint32_t instance)
+{
+    uint64_t was = pt_load_relaxed(count);
+
+    /* Another instance: a handler has forked in between, and this is the child. */
+    while (was >> 32 == instance && !pt_cas_seqcst(count, &was, was - 1))
+        ;
+}
+
+uint32_t pt_self_inside(const pt_u64 *count)
+{
+    uint64_t now = pt_load_seqcst(count);
+
+    return now >> 32 == (uint32_t)pt_self_instance() ? (uint32_t)now : 0;
+}
+
 void pt_self_look_again(void)
 {
     pt_store_release(&pt_gates, (const uint64_t *)pt_page_unknown.gates);
@@ -87,12 +115,21 @@ bool pt_self_forget_parent(void)
     pt_store_relaxed(&words[0], 0u);
     pt_store_relaxed(&words[1], 0u);
     pt_store_relaxed(&words[2], 0u);
+    for (unsigned i = PT_SELF_OWN_WORDS; i < PT_SELF_WORDS; i++)
+        pt_store_relaxed(&words[i], 0u);
     return true;
 }
 
 bool pt_self_is_own(const struct pt_self *s)
 {
     return s->instance == pt_self_instance();
+}
+
+bool pt_self_is_made(void)
+{
+    const struct pt_self *s = pt_load_acquire(&self_now);
+
+    return s && pt_self_is_own(s);
 }
 
 struct pt_self *pt_self_parent(void)
@@ -275,8 +312,8 @@ struct pt_seg *pt_self_inherited(const struct pt_self *parent, unsigned bit)
     uint64_t epoch = pt_load_seqcst(&parent->page->epoch[bit]);
     struct pt_seg *seg = pt_load_acquire(&parent->known[bit].seg);
 
-    if (!seg || epoch == 0 ||
-        (seg->epoch ? seg->epoch : pt_load_acquire(&parent->known[bit].epoch)) != epoch)
+    /* seg->epoch is the child's, once that has taken the segment. */
+    if (!seg || epoch == 0 || pt_load_acquire(&parent->known[bit].epoch) != epoch)
         return NULL;
     return seg->g.attr.inheritance == POSIX_TRACE_INHERITED ? seg : NULL;
 }

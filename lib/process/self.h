@@ -40,7 +40,8 @@ struct pt_self {
     pt_u64 settled[PT_STREAMS];                       /* gates.c: the filter that was looked at */
     struct pt_thread *threads;                        /* thread.c: all records, the newest first */
     uint32_t free_records, unwatched;                 /* how many of them at least: take_record() */
-    uint64_t instance;                                /* pt_self_instance() of its process */
+    uint64_t from_parent; /* bits whose segments a forked child has from its parent: unmade.h */
+    uint64_t instance;    /* pt_self_instance() of its process */
 };
 
 /* The gates that events look at; never NULL. */
@@ -75,6 +76,12 @@ bool pt_self_drop_segment(struct pt_self *self, unsigned bit);
  * files.  0: no memory. */
 uint64_t pt_self_instance(void);
 
+/* A word that counts threads of this process: its instance above, their number below.  In a forked
+ * child the count of the parent is worth nothing.  leave() takes what enter() has returned. */
+uint32_t pt_self_enter(pt_u64 *count);
+void pt_self_leave(pt_u64 *count, uint32_t instance);
+uint32_t pt_self_inside(const pt_u64 *count);
+
 /* Called in a forked child: makes its events look for its own page, which a controller may have
  * made.  Otherwise they would check the parent's gates, which may all be closed. */
 void pt_self_look_again(void);
@@ -87,13 +94,17 @@ bool pt_self_forget_parent(void);
 struct pt_self *pt_self_parent(void);
 void pt_self_set_parent(struct pt_self *parent);
 
-/* For self_make.c.  The words of self.c that fork wipes; NULL: no memory. */
+/* For self_make.c.  The words of self.c that fork wipes; NULL: no memory.  The first ones are its
+ * own, the others are those of unmade.c. */
 uint64_t *pt_self_words(void);
+enum { PT_SELF_OWN_WORDS = 4, PT_SELF_WORDS = PT_SELF_OWN_WORDS + 2 * PT_ID_MAX };
 /* What was made last: this process, or its parent in a child that was not made yet. */
 struct pt_self *pt_self_latest(void);
 /* Is it this process?  A struct pt_self that another thread has just made, and not published yet,
  * does not belong to a parent. */
 bool pt_self_is_own(const struct pt_self *s);
+/* Has a thread made it, published or not? */
+bool pt_self_is_made(void);
 /* Puts fresh into the place of *old; false: another thread was first; *old is what it made. */
 bool pt_self_replace(struct pt_self **old, struct pt_self *fresh);
 

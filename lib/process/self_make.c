@@ -194,7 +194,7 @@ static struct pt_self *make_new(bool by_control)
     struct pt_self *parent = pt_self_latest(), *old, *s;
     int saved = errno;
 
-    if (parent && pt_self_is_own(parent)) {
+    if (parent && pt_self_is_own(parent)) { /* pt_self_is_made() */
         publish(parent);
         errno = saved;
         return parent;
@@ -211,8 +211,6 @@ static struct pt_self *make_new(bool by_control)
     if (!pt_self_replace(&old, s)) {
         discard(s, parent);
         s = old;
-    } else if (parent) {
-        pt_store_seqcst(&pt_thread_strangers, 0u); /* were threads of the parent's */
     }
     publish(s);
     map_known(s);
@@ -242,7 +240,7 @@ static struct pt_self *make(bool by_control)
 
 struct pt_self *pt_self_get(void)
 {
-    return pt_self_peek() || pt_unmade_is_due() ? make(false) : NULL;
+    return pt_self_peek() || pt_self_is_made() || pt_unmade_is_due() ? make(false) : NULL;
 }
 
 struct pt_self *pt_self_make(void)

@@ -19,7 +19,7 @@
 
 _Thread_local struct pt_thread *pt_thread_self __attribute__((tls_model("initial-exec")));
 
-uint32_t pt_thread_strangers;
+static pt_u64 strangers;
 static pthread_key_t exit_key;
 static uint32_t exit_key_state; /* 0 none, 1 being made, 2 usable, 3 not usable */
 /* How often a record of the calling thread was given back.  Destructors that trace make
@@ -324,12 +324,24 @@ bool pt_threads_left(void)
             clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
         }
     }
-    while (pt_load_seqcst(&pt_thread_strangers) != 0) {
+    while (pt_self_inside(&strangers) != 0) {
         if (pt_clock_ns(CLOCK_MONOTONIC) > until)
             return false;
         clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
     }
     return true;
+}
+
+void pt_thread_stranger_begin(struct pt_stranger *s)
+{
+    pt_thread_hold_signals(&s->before);
+    s->instance = pt_self_enter(&strangers);
+}
+
+void pt_thread_stranger_end(const struct pt_stranger *s)
+{
+    pt_self_leave(&strangers, s->instance);
+    pt_thread_let_signals(&s->before);
 }
 
 /* 0: any epoch. */
@@ -381,7 +393,7 @@ bool pt_threads_are_out(void)
     for (struct pt_thread *t = first_thread(); t; t = t->next)
         if (t != self && !pt_thread_is_cut(t) && (pt_load_acquire(&t->word) & PT_THREAD_LEVEL))
             return false;
-    return pt_load_seqcst(&pt_thread_strangers) == 0;
+    return pt_self_inside(&strangers) == 0;
 }
 
 void pt_thread_forget_parent(void)

@@ -45,6 +45,7 @@
 #ifndef PT_PROCESS_THREAD_H
 #define PT_PROCESS_THREAD_H
 
+#include <signal.h>
 #include <stddef.h>
 #include "process/self.h"
 
@@ -153,9 +154,14 @@ PT_HIDDEN;
 
 /* The calling thread's record, made if need be; NULL: no memory.  Async-signal-safe. */
 struct pt_thread *pt_thread_get(struct pt_self *self);
-/* Threads that are inside an event without a record, for want of memory: mappings
- * stay for them, too. */
-extern uint32_t pt_thread_strangers PT_HIDDEN;
+/* A thread uses mapped segments without a record, for want of memory: mappings stay for it, too.
+ * Signals are held meanwhile. */
+struct pt_stranger {
+    sigset_t before;
+    uint32_t instance;
+};
+void pt_thread_stranger_begin(struct pt_stranger *s) PT_HIDDEN;
+void pt_thread_stranger_end(const struct pt_stranger *s) PT_HIDDEN;
 /*
  * An event in several streams notes its time once, in several_last, where that
  * in one stream notes it in writer->last.  Makes writer->last of all of them right;

@@ -15,9 +15,22 @@ static struct {
     pt_u64 tried_ns;
     pt_u64 count; /* of its events; threads that count at once may count less */
     uint32_t heir;
-    /* Lost events, before the last attempt and since then. */
-    pt_u64 before[PT_ID_MAX], recent[PT_ID_MAX];
 } unmade;
+
+/* How many events of each type were lost before the last attempt, and since then. */
+struct losses {
+    pt_u64 before[PT_ID_MAX], recent[PT_ID_MAX];
+};
+_Static_assert(sizeof(struct losses) == (PT_SELF_WORDS - PT_SELF_OWN_WORDS) * sizeof(uint64_t),
+               "they fit into the words");
+
+/* Memory that fork wipes, so that a child finds none.  NULL: there is no memory. */
+static struct losses *losses(void)
+{
+    uint64_t *words = pt_self_words();
+
+    return words ? (struct losses *)(void *)(words + PT_SELF_OWN_WORDS) : NULL;
+}
 
 static bool is_own(void)
 {
@@ -48,13 +61,9 @@ bool pt_unmade_is_due(void)
     return now - tried >= RETRY_NS && pt_cas_seqcst(&unmade.tried_ns, &tried, now);
 }
 
-/* If several threads fail at the same time, one may reset losses that another counts meanwhile. */
+/* If several threads fail at the same time, each does this. */
 static void begin(uint64_t instance)
 {
-    for (uint32_t id = 0; id < PT_ID_MAX; id++) {
-        pt_store_relaxed(&unmade.before[id], 0u);
-        pt_store_relaxed(&unmade.recent[id], 0u);
-    }
     pt_store_relaxed(&unmade.count, 0u);
     pt_store_relaxed(&unmade.first[PT_CLOCK_TSC], pt_clock_now(PT_CLOCK_TSC));
     pt_store_relaxed(&unmade.first[PT_CLOCK_MONOTONIC], pt_clock_now(PT_CLOCK_MONOTONIC));
@@ -64,23 +73,25 @@ static void begin(uint64_t instance)
 void pt_unmade_failed(bool heir)
 {
     uint64_t instance = pt_self_instance();
+    struct losses *l = losses();
 
     pt_store_relaxed(&unmade.tried_ns, pt_clock_ns(CLOCK_MONOTONIC_COARSE));
     pt_store_relaxed(&unmade.heir, (uint32_t)heir);
     if (!is_own() && instance != 0)
         begin(instance);
-    for (uint32_t id = 0; id < PT_ID_MAX; id++)
-        if (pt_load_relaxed(&unmade.recent[id]))
-            pt_add_relaxed(&unmade.before[id], pt_exchange_seqcst(&unmade.recent[id], 0u));
+    for (uint32_t id = 0; l && id < PT_ID_MAX; id++)
+        if (pt_load_relaxed(&l->recent[id]))
+            pt_add_relaxed(&l->before[id], pt_exchange_seqcst(&l->recent[id], 0u));
 }
 
 void pt_unmade_note(uint32_t id, uint64_t events)
 {
+    struct losses *l = losses();
     struct pt_self *self;
 
-    if (id >= PT_ID_MAX || !is_own())
+    if (id >= PT_ID_MAX || !is_own() || !l)
         return;
-    pt_add_seqcst(&unmade.recent[id], events);
+    pt_add_seqcst(&l->recent[id], events);
     /* Made meanwhile by another thread, which may not have seen this. */
     self = pt_self_peek();
     if (self)
@@ -104,21 +115,18 @@ static uint64_t ran_before(const struct pt_self *self, uint64_t bits)
     return ran;
 }
 
-/* The gate bits of streams that trace the process directly. */
-static uint64_t direct(const struct pt_page *page)
+/* The gate bits of streams in which the losses were not counted at once. */
+static uint64_t uncounted(const struct pt_self *self)
 {
-    uint64_t bits = pt_load_seqcst(&page->used) & ~pt_load_seqcst(&page->shadows), bit;
-    uint64_t left = bits;
-
-    pt_for_each_bit(bit, bits) if (pt_load_relaxed(&page->stream[bit].inherited))
-        left &= ~(1ull << bit);
-    return left;
+    return pt_load_seqcst(&self->page->used) & ~pt_load_seqcst(&self->page->shadows) &
+           ~self->from_parent;
 }
 
-static void settle_type(struct pt_self *self, uint32_t id, uint64_t bits, uint64_t ran)
+static void settle_type(struct pt_self *self, struct losses *l, uint32_t id, uint64_t bits,
+                        uint64_t ran)
 {
-    uint64_t recent = pt_exchange_seqcst(&unmade.recent[id], 0u);
-    uint64_t before = pt_exchange_seqcst(&unmade.before[id], 0u), bit;
+    uint64_t recent = pt_exchange_seqcst(&l->recent[id], 0u);
+    uint64_t before = pt_exchange_seqcst(&l->before[id], 0u), bit;
 
     pt_for_each_bit(bit, bits & pt_load_seqcst(&self->page->gates[id]))
     {
@@ -132,15 +140,17 @@ static void settle_type(struct pt_self *self, uint32_t id, uint64_t bits, uint64
 /* No segment is unmapped meanwhile: the thread may have no record yet. */
 void pt_unmade_settle(struct pt_self *self)
 {
+    struct losses *l = losses();
+    struct pt_stranger stranger;
     uint64_t bits, ran;
 
-    if (!is_own())
+    if (!is_own() || !l)
         return;
-    pt_add_seqcst(&pt_thread_strangers, 1u);
-    bits = direct(self->page);
+    pt_thread_stranger_begin(&stranger);
+    bits = uncounted(self);
     ran = ran_before(self, bits);
     for (uint32_t id = 0; id < PT_ID_MAX; id++)
-        if (pt_load_seqcst(&unmade.recent[id]) | pt_load_seqcst(&unmade.before[id]))
-            settle_type(self, id, bits, ran);
-    pt_add_seqcst(&pt_thread_strangers, (uint32_t)-1);
+        if (pt_load_seqcst(&l->recent[id]) | pt_load_seqcst(&l->before[id]))
+            settle_type(self, l, id, bits, ran);
+    pt_thread_stranger_end(&stranger);
 }

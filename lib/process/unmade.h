@@ -6,14 +6,19 @@
  * the last attempt, and, if the process inherits streams, every 64th; else the 64th, 128th, 256th
  * and so on, from the 4096th on every 4096th.
  *
- * Losses.  Events that such a child loses in the streams that it inherits are counted at once, in
- * the memory from its parent (count_unmade in writer/event.c).  A stream of another process, which
- * traces this one directly, cannot be found until the attempt succeeds.  So the events are counted
+ * Losses.  Events that a forked child loses in the streams that it inherits are counted at once, in
+ * the memory from its parent (count_unmade in writer/event.c).  Other streams cannot be found until
+ * the attempt succeeds: of another process, which traces this one directly, and those that a new
+ * image inherits, or that the parent has not mapped.  So the events are counted
  * here by type, and then for each such stream whose gate is open: all of them if it was started
  * before the first attempt failed; else those since the last failed attempt, which may include up
  * to ten milliseconds too many and leave out earlier losses.
  *
- * A forked child has a copy of this, which differs from its own by the process's instance.
+ * If another thread makes the struct pt_self meanwhile, an event that was not counted at once is
+ * recorded after all: what the parent had does not count then (find_self in writer/event.c).
+ *
+ * A forked child has a copy of this, which differs from its own by the process's instance; the
+ * counts are in memory that fork wipes.
  * Async-signal-safe.
  */
 #ifndef PT_PROCESS_UNMADE_H

@@ -91,12 +91,10 @@ static void push_all(struct pt_handle **list, struct pt_handle *h)
 static void recycle(void)
 {
     struct pt_handle *h = pt_exchange_seqcst(&retired, (struct pt_handle *)NULL);
-    uint64_t now;
 
     if (!h)
         return;
-    now = pt_load_seqcst(&lookups);
-    if ((uint32_t)now == 0 || now >> 32 != (uint32_t)pt_self_instance())
+    if (pt_self_inside(&lookups) == 0)
         push_all(&spare, h);
     else
         push_all(&retired, h);
@@ -142,23 +140,15 @@ static trace_id_t scatter(uint32_t number)
  * within liburcu's table, which they do not see. */
 static uint32_t lookup_begin(void)
 {
-    uint32_t instance = (uint32_t)pt_self_instance();
-    uint64_t was = pt_load_relaxed(&lookups);
+    uint32_t instance = pt_self_enter(&lookups);
 
-    while (!pt_cas_seqcst(&lookups, &was,
-                          was >> 32 == instance ? was + 1 : (uint64_t)instance << 32 | 1u))
-        ;
     pt_happens_after(&table);
     return instance;
 }
 
 static void lookup_end(uint32_t instance)
 {
-    uint64_t was = pt_load_relaxed(&lookups);
-
-    /* Another instance: a handler has forked in between, and this is the child. */
-    while (was >> 32 == instance && !pt_cas_seqcst(&lookups, &was, was - 1))
-        ;
+    pt_self_leave(&lookups, instance);
 }
 
 static int match(struct cds_lfht_node *node, const void *key)

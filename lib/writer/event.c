@@ -285,28 +285,23 @@ static void record_in(struct pt_self *self, struct pt_thread *t, unsigned level,
 /* A thread for which there is no memory at all: its losses are counted in the streams. */
 static void count_stranger(struct pt_self *self, uint32_t id)
 {
+    struct pt_stranger stranger;
     uint64_t open, bit;
 
-    pt_add_seqcst(&pt_thread_strangers, 1u);
+    pt_thread_stranger_begin(&stranger);
     open = pt_load_seqcst(&self->page->gates[id]) & ~pt_load_seqcst(&self->page->shadows);
     pt_for_each_bit(bit, open) count_no_slot(
         map_here(self, (unsigned)bit, pt_load_seqcst(&self->page->epoch[bit])), PT_LOST_NO_MEMORY);
-    pt_add_seqcst(&pt_thread_strangers, (uint32_t)-1);
+    pt_thread_stranger_end(&stranger);
 }
 
-/* Counts the loss of a process that cannot join its streams, for lack of memory or a descriptor.
- * For streams that a forked child inherits, the parent's gates decide which would have the
+/* For streams that a forked child inherits, the parent's gates decide which would have the
  * event. */
-static void count_unmade(uint32_t id)
+static void count_inherited(const struct pt_self *parent, uint32_t id)
 {
-    const struct pt_self *parent = pt_self_parent();
-    uint64_t open, bit;
+    uint64_t open = pt_load_seqcst(&parent->page->gates[id]), bit;
 
-    pt_unmade_note(id, 1);
-    if (!parent)
-        return;
-    open = pt_load_seqcst(&parent->page->gates[id]) & ~pt_load_seqcst(&parent->page->shadows);
-    pt_for_each_bit(bit, open)
+    pt_for_each_bit(bit, open & ~pt_load_seqcst(&parent->page->shadows))
     {
         struct pt_seg *seg = pt_self_inherited(parent, (unsigned)bit);
 
@@ -315,15 +310,45 @@ static void count_unmade(uint32_t id)
     }
 }
 
+/* Counts the loss of a process that cannot join its streams, for lack of memory or a descriptor.
+ * False: another thread has made that meanwhile. */
+static bool count_unmade(uint32_t id)
+{
+    bool heir = pt_self_parent() != NULL;
+    const struct pt_self *parent = NULL;
+    struct pt_stranger stranger;
+
+    if (heir) {
+        pt_thread_stranger_begin(&stranger);
+        parent = pt_self_parent();
+        if (parent)
+            count_inherited(parent, id);
+        pt_thread_stranger_end(&stranger);
+    }
+    if (!parent && pt_self_is_made())
+        return false;
+    pt_unmade_note(id, 1);
+    return true;
+}
+
+/* NULL: the event was counted. */
+static struct pt_self *find_self(uint32_t id)
+{
+    struct pt_self *self;
+
+    do
+        self = pt_self_get();
+    while (!self && !count_unmade(id));
+    return self;
+}
+
 void pt_event_slow(uint32_t id, const void *data, size_t len, uint64_t addr, uintptr_t frame)
 {
-    struct pt_self *self = pt_self_get();
+    struct pt_self *self = find_self(id);
     struct pt_thread *t;
     unsigned level, was;
     uint64_t outer, inside;
 
-    if (!self)
-        count_unmade(id);
     if (!self || pt_load_relaxed(&self->page->gates[id]) == 0)
         return;
     if (!data)

@@ -5,7 +5,10 @@
  * descriptor, with a cancellation pending, and what it maps.
  */
 #include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <posixtrace/info.h>
@@ -110,6 +113,82 @@ START_TEST(no_descriptor_and_filtered)
     ck_assert_int_eq(posixtrace_get_info(trid, &info, sizeof info), 0);
     for (unsigned c = 0; c < POSIXTRACE_LOSS_CAUSES; c++)
         ck_assert_uint_eq(info.lost[c], 0);
+}
+END_TEST
+
+/* ---- another thread makes what an event has not found ---- */
+
+static struct rlimit descriptors;
+static int asks; /* so many look-ups of the coarse clock later another thread makes it; 0: never */
+
+static void *make_self(void *unused)
+{
+    (void)unused;
+    return pt_self_make();
+}
+
+/* The time stands still, so that the clock makes no event try again. */
+int clock_gettime(clockid_t clock, struct timespec *t)
+{
+    pthread_t thread;
+
+    if (clock == CLOCK_MONOTONIC_COARSE && asks > 0 && --asks == 0 &&
+        setrlimit(RLIMIT_NOFILE, &descriptors) == 0 &&
+        pthread_create(&thread, NULL, make_self, NULL) == 0)
+        pthread_join(thread, NULL);
+    if (clock == CLOCK_MONOTONIC_COARSE) {
+        *t = (struct timespec){ 1000, 0 };
+        return 0;
+    }
+    return (int)syscall(SYS_clock_gettime, clock, t);
+}
+
+static int trace_while_another_makes(void)
+{
+    struct rlimit none;
+
+    if (getrlimit(RLIMIT_NOFILE, &descriptors) != 0)
+        return 1;
+    none = (struct rlimit){ 0, descriptors.rlim_max };
+    if (setrlimit(RLIMIT_NOFILE, &none) != 0)
+        return 2;
+    asks = 20;
+    for (uint64_t i = 0; i < EVENTS; i++)
+        posix_trace_event(event_id, &i, sizeof i);
+    return asks == 0 ? 0 : 3;
+}
+
+START_TEST(made_by_another_thread)
+{
+    struct posixtrace_info info;
+
+    ck_assert_int_eq(in_child(trace_while_another_makes), 0);
+    ck_assert_int_eq(posixtrace_get_info(trid, &info, sizeof info), 0);
+    ck_assert_uint_eq(info.events + info.lost[POSIXTRACE_LOST_NO_MEMORY], EVENTS);
+    ck_assert_uint_gt(info.lost[POSIXTRACE_LOST_NO_MEMORY], 1);
+    ck_assert_uint_gt(info.events, EVENTS / 2);
+}
+END_TEST
+
+/* ---- a new image that inherits ---- */
+
+static int trace_in_an_image(void)
+{
+    char id[16];
+
+    snprintf(id, sizeof id, "%u", event_id);
+    execl("/proc/self/exe", "image", id, NULL);
+    return 100;
+}
+
+START_TEST(image_without_descriptor)
+{
+    struct posixtrace_info info;
+
+    ck_assert_int_eq(in_child(trace_in_an_image), 0);
+    ck_assert_int_eq(posixtrace_get_info(trid, &info, sizeof info), 0);
+    ck_assert_uint_eq(info.events + info.lost[POSIXTRACE_LOST_NO_MEMORY], 2 * EVENTS);
+    ck_assert_uint_ge(info.lost[POSIXTRACE_LOST_NO_MEMORY], EVENTS);
 }
 END_TEST
 
@@ -284,11 +363,12 @@ static int trace_and_wait(void)
 
 START_TEST(no_stranger_of_parent)
 {
+    struct pt_stranger stranger;
     int status;
 
-    pt_add_seqcst(&pt_thread_strangers, 1u);
+    pt_thread_stranger_begin(&stranger);
     status = in_child(trace_and_wait);
-    pt_add_seqcst(&pt_thread_strangers, (uint32_t)-1);
+    pt_thread_stranger_end(&stranger);
     ck_assert_int_eq(status, 0);
 }
 END_TEST
@@ -379,6 +459,8 @@ static void add(TCase *t)
     tcase_add_checked_fixture(t, set_up, tear_down);
     tcase_add_test(t, no_descriptor_for_a_while);
     tcase_add_test(t, no_descriptor_and_filtered);
+    tcase_add_test(t, made_by_another_thread);
+    tcase_add_test(t, image_without_descriptor);
     tcase_add_test(t, target_without_descriptor);
     tcase_add_loop_test(t, target_loses_very_many, 0, 2);
     tcase_add_test(t, target_failed_before_create);
@@ -387,7 +469,11 @@ static void add(TCase *t)
     tcase_add_test(t, size_of_the_stream);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    if (argc == 2) {
+        event_id = (trace_event_id_t)strtoul(argv[1], NULL, 10);
+        return trace_without_descriptors();
+    }
     return run_suite("first event", "the first event of a forked child", NULL, add);
 }
