@@ -206,14 +206,19 @@ static void unmap_old(struct pt_self *self, unsigned bit)
  */
 #define MANY (1ull << 31)
 
-/* Adds to the count of a word; returns how many times MANY it has no room for. */
+/* Adds to the count of a word; returns how many times MANY it has no room for.  Not if the bit has
+ * another stream by now whose events are counted there. */
 static uint64_t add_missed(pt_u64 *word, uint64_t epoch, uint64_t n)
 {
     uint64_t was = pt_load_seqcst(word), count;
 
-    do
-        count = n + (was >> 32 == (uint32_t)epoch ? (uint32_t)was : 0);
-    while (!pt_cas_seqcst(word, &was, epoch << 32 | count % MANY));
+    do {
+        uint32_t later = (uint32_t)(was >> 32) - (uint32_t)epoch;
+
+        if (was != 0 && later - 1 < INT32_MAX)
+            return 0;
+        count = n + (later == 0 ? (uint32_t)was : 0);
+    } while (!pt_cas_seqcst(word, &was, epoch << 32 | count % MANY));
     return count / MANY;
 }
 

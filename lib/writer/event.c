@@ -49,11 +49,9 @@ static uint64_t enter_level(struct pt_thread *t, const struct pt_page *page, uin
     return pt_load_relaxed(count);
 }
 
-/* A loss of a thread that has no slot in the stream; NULL: the stream is being shut down. */
+/* A loss of a thread that has no slot in the stream. */
 static void count_no_slot(struct pt_seg *seg, unsigned cause)
 {
-    if (!seg)
-        return;
     pt_add_relaxed(&seg->h->lost_no_slot[cause], 1u);
     pt_loss_interval_note(seg);
 }
@@ -65,6 +63,17 @@ static struct pt_seg *map_here(struct pt_self *self, unsigned bit, uint64_t epoc
     struct pt_seg *seg = pt_self_segment(self, bit, epoch);
 
     return pt_self_peek() == self ? seg : NULL;
+}
+
+/* The same where the stream may not be mapped, and there is no memory or descriptor for that. */
+static void count_no_writer(struct pt_self *self, unsigned bit, uint64_t epoch, unsigned cause)
+{
+    struct pt_seg *seg = map_here(self, bit, epoch);
+
+    if (seg)
+        count_no_slot(seg, cause);
+    else if (pt_self_peek() == self)
+        pt_self_miss(self, bit, epoch, 1);
 }
 
 /*
@@ -84,7 +93,7 @@ static void count_nested(struct pt_self *self, struct pt_thread *t, uint64_t ope
         if (pt_writer_is_good(writer, epoch))
             pt_writer_lost(writer, PT_LOST_NESTED, len);
         else
-            count_no_slot(map_here(self, (unsigned)bit, epoch), PT_LOST_NESTED);
+            count_no_writer(self, (unsigned)bit, epoch, PT_LOST_NESTED);
     }
 }
 
@@ -290,8 +299,8 @@ static void count_stranger(struct pt_self *self, uint32_t id)
 
     pt_thread_stranger_begin(&stranger);
     open = pt_load_seqcst(&self->page->gates[id]) & ~pt_load_seqcst(&self->page->shadows);
-    pt_for_each_bit(bit, open) count_no_slot(
-        map_here(self, (unsigned)bit, pt_load_seqcst(&self->page->epoch[bit])), PT_LOST_NO_MEMORY);
+    pt_for_each_bit(bit, open) count_no_writer(
+        self, (unsigned)bit, pt_load_seqcst(&self->page->epoch[bit]), PT_LOST_NO_MEMORY);
     pt_thread_stranger_end(&stranger);
 }
 

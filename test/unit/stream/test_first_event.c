@@ -268,6 +268,27 @@ static int run_made_target(void)
                : 2;
 }
 
+/* It has its page, and neither memory for a thread's record nor for the stream. */
+static int run_target_without_memory(void)
+{
+    struct rlimit before, none;
+    uint64_t n = 2 * EVENTS;
+
+    if (!pt_self_make() || !meet(to_target[0], to_controller[1]) ||
+        getrlimit(RLIMIT_AS, &before) != 0)
+        return 1;
+    none = (struct rlimit){ 0, before.rlim_max };
+    if (setrlimit(RLIMIT_AS, &none) != 0)
+        return 2;
+    trace_some();
+    if (pt_thread_self || setrlimit(RLIMIT_AS, &before) != 0)
+        return 3;
+    trace_some();
+    return write(to_controller[1], &n, sizeof n) == sizeof n && meet(to_target[0], to_controller[1])
+               ? 0
+               : 4;
+}
+
 /* Creates and starts a stream of the target that leaves out the other type. */
 static trace_id_t trace_target(pid_t pid)
 {
@@ -320,6 +341,17 @@ START_TEST(target_without_descriptor)
     ck_assert_uint_eq(info.events + lost, EVENTS + made);
     ck_assert_uint_ge(lost, 2 * EVENTS);
     ck_assert_uint_eq(info.lost[POSIXTRACE_LOST_NO_MEMORY], lost);
+}
+END_TEST
+
+START_TEST(target_without_memory)
+{
+    struct posixtrace_info info;
+    uint64_t made;
+
+    trace_from_outside(run_target_without_memory, &info, &made);
+    ck_assert_uint_eq(info.events, EVENTS);
+    ck_assert_uint_eq(info.lost[POSIXTRACE_LOST_NO_MEMORY], made - EVENTS);
 }
 END_TEST
 
@@ -462,6 +494,7 @@ static void add(TCase *t)
     tcase_add_test(t, made_by_another_thread);
     tcase_add_test(t, image_without_descriptor);
     tcase_add_test(t, target_without_descriptor);
+    tcase_add_test(t, target_without_memory);
     tcase_add_loop_test(t, target_loses_very_many, 0, 2);
     tcase_add_test(t, target_failed_before_create);
     tcase_add_test(t, no_stranger_of_parent);
