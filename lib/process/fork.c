@@ -27,8 +27,6 @@ static void keep_filter(const struct pt_writer *writer, bool on)
         madvise(writer->sieve, pt_filter_eval_bytes(), on ? MADV_DOFORK : MADV_DONTFORK);
 }
 
-/* Gives the same result before and after the fork, in parent and child: a handler that interrupts
- * in between has ended by then. */
 static void keep(struct pt_thread *t, bool on)
 {
     madvise(t, sizeof *t, on ? MADV_KEEPONFORK : MADV_WIPEONFORK);
@@ -45,19 +43,40 @@ static void keep(struct pt_thread *t, bool on)
 /* The record of an event that forks.  In the child, where the thread may already have a new record,
  * it is set until the half event is parted. */
 static _Thread_local struct pt_thread *forking __attribute__((tls_model("initial-exec")));
+/* The same record, as long as it has the thread's signal mask: a handler that forked in between
+ * would undo keep(). */
+static _Thread_local struct pt_thread *holding __attribute__((tls_model("initial-exec")));
 
-static void before_fork(void)
+void pt_fork_before(void)
 {
-    forking = is_inside(pt_thread_self) ? pt_thread_self : NULL;
-    if (forking)
-        keep(forking, true);
+    struct pt_thread *t = pt_thread_self;
+    sigset_t before;
+
+    if (!is_inside(t))
+        return;
+    pt_thread_hold_signals(&before);
+    t->mask = before;
+    forking = holding = t;
+    keep(t, true);
 }
 
-static void after_fork_in_parent(void)
+static void let_signals(void)
 {
+    sigset_t before;
+
+    if (!holding)
+        return;
+    before = holding->mask;
+    holding = NULL;
+    pt_thread_let_signals(&before);
+}
+
+void pt_fork_in_parent(void)
+{
+    if (forking)
+        keep(forking, false);
     forking = NULL;
-    if (is_inside(pt_thread_self))
-        keep(pt_thread_self, false);
+    let_signals();
 }
 
 /* Leaves seg to the half event, with private memory.  Returns a new mapping of the shared memory,
@@ -118,17 +137,14 @@ void pt_fork_part(void)
     pt_self_look_again();
 }
 
-static void after_fork_in_child(void)
+void pt_fork_in_child(void)
 {
-    sigset_t before;
-
-    pt_thread_hold_signals(&before);
     pt_fork_part();
-    pt_thread_let_signals(&before);
+    let_signals();
 }
 
 /* At load: pthread_atfork() is not async-signal-safe, and the first call may be an event. */
 __attribute__((constructor)) static void watch(void)
 {
-    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+    pthread_atfork(pt_fork_before, pt_fork_in_parent, pt_fork_in_child);
 }

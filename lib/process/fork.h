@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * A child made by fork() inside an event: by a signal handler that has interrupted it, or by
- * a filter function.  Parent and child both return into the event.  The parent's continues
- * as if nothing had happened.  The child's must not store to the memory that the parent writes: at
- * any instruction its registers may hold addresses of the parent's slot and chunk.
+ * A child made by fork() or _Fork() inside an event: by a signal handler that has interrupted it,
+ * or by a filter function.  Parent and child both return into the event.  The parent's continues as
+ * if nothing had happened.  The child's must not store to the memory that the parent writes: at any
+ * instruction its registers may hold addresses of the parent's slot and chunk.
  *
  *   before fork   in the forking thread, if it is inside an event: its record and writers are
  *                 copied to the child like other memory (MADV_KEEPONFORK), so that the child's half
@@ -20,19 +20,22 @@
  * ours, may trace or call this library first.  So the first call, which makes the child's struct
  * pt_self, does the work of our fork handler; the handler then finds it done.
  *
- * Fork handlers are run by the C library's fork(); _Fork(), clone() and the bare system call run
- * none.  A child made by them inside an event finds its record wiped; posix_trace_event(3) says
- * what it may do.  Its half event cannot be stopped: the address of the parent's chunk can be in a
- * register when the handler runs, and the next instruction stores there.  Loading the address again
- * from wiped memory before each store would still leave that one instruction.  MADV_WIPEONFORK is
- * for private memory only; with MADV_DONTFORK the store ends in SIGSEGV; a restartable sequence
- * (rseq), which the signal would abort, costs two stores an event.  vfork() is not such a case: the
- * child has the parent's memory, record and writers, and the parent waits, so the event is one
- * event whose handler took longer.
+ * Fork handlers are run by the C library's fork().  _Fork() runs none, so the shared library wraps
+ * it (fork_call.c).  A library that is loaded by dlopen() is not asked for the name, and in a
+ * static program fork() itself would call the wrapper.
  *
- * A wrapper of _Fork() in this library was considered.  In a library that is loaded by dlopen() it
- * would not be called; in a static program fork() itself would call it, and the original would be
- * missing; and the bare system call would still bypass it.
+ * clone() with a function of the program does not return into the event, so nothing is parted: the
+ * child's record is wiped.  vfork() needs nothing either: the child has the parent's memory, record
+ * and writers, and the parent waits, so the event is one event whose handler took longer.
+ *
+ * For the bare system call no code of ours runs.  A child made by it inside an event finds its
+ * record wiped; posix_trace_event(3) says what it may do.  Where it returns into an event of 8
+ * bytes all the same (84 places, stepped), 46 end by SIGSEGV, and at 13 of these the child first
+ * stores to the parent's chunk.  Its half event cannot be stopped: the address of the chunk can be
+ * in a register when the handler runs, and the next instruction stores there.  Loading the address
+ * again from wiped memory before each store would still leave that one instruction.
+ * MADV_WIPEONFORK is for private memory only; a restartable sequence (rseq), which the signal would
+ * abort, costs two stores an event.
  */
 #ifndef PT_PROCESS_FORK_H
 #define PT_PROCESS_FORK_H
@@ -41,6 +44,11 @@
 
 /* Inside an event: is this the half of it that belongs to a forked child? */
 bool pt_fork_has_cut(const struct pt_thread *t);
+/* What the fork handlers and the wrapper of _Fork() call.  Inside an event signals are held from
+ * the first call to the second. */
+void pt_fork_before(void);
+void pt_fork_in_parent(void);
+void pt_fork_in_child(void);
 /* Called in a forked child, with signals held, before its struct pt_self is published: parts a half
  * event of the calling thread, if there is one that was not parted yet. */
 void pt_fork_part(void);

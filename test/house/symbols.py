@@ -4,7 +4,8 @@
 """Compares headers, version script and built libraries, each with the others.
 
 Shared library:  exported symbols == prototypes in the public headers == names
-in the version script, all under the version node of the script.
+in the version script, all under the version node of the script; and the wrapped functions of
+the C library, without a version.
 Static library:  no global symbol outside our three prefixes, so that a static
 program keeps its namespace; no object refers to a public function of ours (an
 application may interpose those), none prints, none ends the process, and none waits for
@@ -26,6 +27,7 @@ STANDARD_FUNCTIONS = 50
 ANALYSIS, COMPAT = {"ada_metrics.h", "format.h", "metrics.h"}, {"qnx.h", "rkh.h", "shark.h"}
 READERS = re.compile(r'posixtrace_(qnx_parse\w*|rkh_(open|get|close))$')   # declared in COMPAT
 PUBLIC = re.compile(r'^(posix_trace|posixtrace)_\w+$')
+WRAPPED = {"_Fork"}
 OURS = re.compile(r'^(posix_trace|posixtrace|pt)_\w+$')
 # What compilers and their instrumentation add to an object.
 GENERATED = re.compile(r'^(__odr_asan|__asan|__tsan|__ubsan|__sanitizer|__gcov|DW\.ref|__x86)')
@@ -60,11 +62,11 @@ def prototypes(include_dir, library):
 
 
 def script_names(path):
-    """(node, names) of a version script with one node."""
+    """(node, names) of a version script with one node, which may hide the rest."""
     text = strip_comments(path.read_text(encoding="utf-8"))
-    match = re.fullmatch(r'\s*([\w.]+)\s*\{\s*global:(.*)local:\s*\*;\s*\};\s*', text, flags=re.S)
+    match = re.fullmatch(r'\s*([\w.]+)\s*\{\s*global:(.*?)(?:local:\s*\*;\s*)?\};\s*', text, flags=re.S)
     if not match:
-        sys.exit(f"{path}: expected one node with global: names and local: *")
+        sys.exit(f"{path}: expected one node with global: names")
     names = [name.strip() for name in match.group(2).split(";") if name.strip()]
     twice = {name for name in names if names.count(name) > 1}
     if twice:
@@ -102,6 +104,8 @@ def main():
     declared = set().union(*headers.values())
     node, mapped = script_names(script)
     built = exported(shared)
+    wrapped = {name for name, version in built.items() if name in WRAPPED and not version}
+    built = {name: version for name, version in built.items() if name not in wrapped}
     defined, undefined = archive(static)
     problems = []
 
@@ -120,6 +124,8 @@ def main():
          "the static library")
     problems.extend(f"{name}: global in the static library, without a prefix of ours"
                     for name in sorted(defined) if not OURS.match(name) and not GENERATED.match(name))
+    if library and wrapped:
+        problems.append(f"{sorted(wrapped)}: wrapped by another library than libposixtrace")
     if not library:
         problems.extend(f"{name}: a public function is called by the library itself"
                         for name in sorted(undefined) if PUBLIC.match(name))

@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Proves that a child which a handler makes inside an event does no harm, at each instruction.
+ *
+ *   children [fork|_Fork|clone|vfork|shared|bare]    all ways, or the named one
+ *
+ * A process traces one event after the other; one of its calls of posix_trace_event() is the
+ * window.  For each instruction k of the window a fresh process is stepped to k and then gets a
+ * signal, whose handler makes a child:
+ *
+ *   fork, _Fork  the child returns from the handler into the event, as its parent does
+ *   clone        clone(3) without CLONE_VM: its function traces and ends
+ *   vfork        the child runs in its parent's memory, traces and ends
+ *   shared       clone(3) with CLONE_VM and CLONE_VFORK, which is the same on another stack
+ *   bare         the bare system call, for which no code of the library runs: as fork.  It does
+ *                harm (process/fork.h), so it runs only if it is named.
+ *
+ * The child stands still in the handler until its parent has ended the event and has traced more,
+ * so that whatever it finishes is stale.  Then it finishes its half of the event, if its way has
+ * one, traces, and ends by _exit() or exit().  At every other place it also traces in the handler.
+ *
+ * Afterwards the parent's events are in its streams, each once, whole and in order, none lost and
+ * none late; those of the child are in the inherited stream under its number and not in the other
+ * one; the child has ended well.  A child made by the bare call inside the event may end by
+ * SIGSEGV; what it has traced before is there.
+ */
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <posixtrace/info.h>
+#include <trace.h>
+#include "proof/stepper.h"
+#include "torture/demand.h"
+#include "torture/payload.h"
+
+#define STREAMS  2u
+#define STEADY   40u /* the window of the steady scenes */
+#define SURVEY   400u
+#define FIRST    4u /* calls before it have more to do */
+#define EARLY    5u
+#define SAMPLES  60u
+#define AFTER    6u /* events of the parent after the window, while the child stands still */
+#define LATER    3u /* and after the child's end */
+#define OF_CHILD 4u
+#define WATCH_S  60
+
+enum scene { ONE, LONG_DATA, TWO, CHUNK_CHANGE, FIRST_EVENT, SCENES };
+enum way { FORK, _FORK, CLONE, VFORK, SHARED, BARE, WAYS, NOTHING };
+enum lane { PARENT, CHILD, LANES };
+
+static const char *const scene_names[] = { "8 bytes", "more bytes", "two streams", "chunk change",
+                                           "first event" };
+static const char *const way_names[] = { "fork", "_Fork", "clone", "vfork", "shared", "bare" };
+
+struct plan {
+    enum scene scene;
+    enum way way;
+    unsigned window; /* number of the event that is the window */
+    unsigned k;
+    bool survey; /* all events are windows, and no child is made */
+};
+
+/* Memory that all processes share. */
+static struct shared {
+    volatile unsigned go;      /* the child may end the handler */
+    volatile unsigned traced;  /* events of the child whose call has returned */
+    volatile unsigned entered; /* events of the child that were begun */
+    volatile bool segv;        /* the child ended by SIGSEGV */
+} * shared;
+
+static const struct plan *plan;
+static trace_event_id_t event_id;
+static trace_id_t trids[STREAMS];
+static volatile pid_t child = -1; /* 0: this is the child */
+static pid_t child_number;
+
+/* ---- tracing ---- */
+
+/* The symbols must exist once: neither inlined nor copied. */
+__attribute__((noinline, used)) static void window(const struct payload *p, size_t len)
+{
+    __asm__ volatile(".globl step_begin\n.hidden step_begin\nstep_begin:" ::: "memory");
+    posix_trace_event(event_id, p, len);
+    __asm__ volatile(".globl step_end\n.hidden step_end\nstep_end:" ::: "memory");
+}
+
+static size_t make(struct payload *p, enum lane lane, uint64_t seq)
+{
+    return plan->scene == ONE || plan->scene == TWO ? payload_make_short(p, lane, seq)
+                                                    : payload_make(p, lane, seq);
+}
+
+static void trace(enum lane lane, uint64_t seq)
+{
+    struct payload p;
+    size_t len = make(&p, lane, seq);
+
+    posix_trace_event(event_id, &p, len);
+}
+
+static void trace_window(uint64_t seq)
+{
+    struct payload p;
+    size_t len = make(&p, PARENT, seq);
+
+    stepper_stop();
+    window(&p, len);
+}
+
+static void trace_as_child(unsigned events)
+{
+    while (events-- > 0) {
+        shared->entered = shared->traced + 1;
+        trace(CHILD, shared->traced);
+        shared->traced++;
+    }
+}
+
+/* ---- the child ---- */
+
+static void wait_for_parent(void)
+{
+    alarm(WATCH_S);
+    while (!shared->go)
+        usleep(50);
+}
+
+static bool is_early(void)
+{
+    return plan->k % 2 != 0;
+}
+
+static int run_apart(void *waits)
+{
+    trace_as_child(is_early() ? OF_CHILD : 0);
+    if (waits)
+        wait_for_parent();
+    trace_as_child(OF_CHILD);
+    if (waits && plan->k % 3 == 1)
+        exit(0);
+    if (plan->k % 3 == 2)
+        _exit(0);
+    return 0;
+}
+
+static pid_t make_by_clone(int flags)
+{
+    static char stack[256 << 10] __attribute__((aligned(16)));
+    bool waits = !(flags & CLONE_VM);
+
+    return clone(run_apart, stack + sizeof stack, flags | SIGCHLD, waits ? stack : NULL);
+}
+
+static pid_t make_by_vfork(void)
+{
+    pid_t pid = vfork();
+
+    if (pid == 0) {
+        run_apart(NULL);
+        _exit(0);
+    }
+    return pid;
+}
+
+static pid_t make_child(void)
+{
+    switch (plan->way) {
+    case FORK: return fork();
+    case _FORK: return _Fork();
+    case CLONE: return make_by_clone(0);
+    case VFORK: return make_by_vfork();
+    case SHARED: return make_by_clone(CLONE_VM | CLONE_VFORK);
+    default: return (pid_t)syscall(SYS_clone, (long)SIGCHLD, 0L, 0L, 0L, 0L);
+    }
+}
+
+static void on_signal(int sig)
+{
+    pid_t pid = make_child();
+
+    (void)sig;
+    child = pid;
+    if (pid != 0)
+        return;
+    trace_as_child(is_early() ? OF_CHILD : 0);
+    wait_for_parent();
+}
+
+static void end_as_child(void)
+{
+    trace_as_child(OF_CHILD);
+    if (plan->k % 3 == 1)
+        exit(0);
+    _exit(0);
+}
+
+/* ---- the parent ---- */
+
+static unsigned stream_count(void)
+{
+    return plan->scene == TWO || plan->scene == CHUNK_CHANGE ? 2 : 1;
+}
+
+static trace_id_t open_stream(unsigned i)
+{
+    trace_attr_t attr;
+    trace_id_t trid;
+
+    DEMAND_OK(posix_trace_attr_init(&attr));
+    DEMAND_OK(posix_trace_attr_setstreamsize(&attr, 256 << 10));
+    DEMAND_OK(posix_trace_attr_setmaxdatasize(&attr, PAYLOAD_MAX));
+    DEMAND_OK(posix_trace_attr_setinherited(&attr, i == 0 ? POSIX_TRACE_INHERITED
+                                                          : POSIX_TRACE_CLOSE_FOR_CHILD));
+    DEMAND_OK(posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_UNTIL_FULL));
+    DEMAND_OK(posix_trace_create(0, &attr, &trid));
+    DEMAND_OK(posix_trace_start(trid));
+    return trid;
+}
+
+static void check_losses(unsigned stream)
+{
+    struct posixtrace_info info;
+    uint64_t lost = 0;
+
+    DEMAND_OK(posixtrace_get_info(trids[stream], &info, sizeof info));
+    for (unsigned i = 0; i < POSIXTRACE_LOSS_CAUSES; i++)
+        lost += info.lost[i];
+    DEMAND(lost == 0, "%llu events lost in stream %u", (unsigned long long)lost, stream);
+    DEMAND(info.late == 0, "%llu events late in stream %u", (unsigned long long)info.late, stream);
+}
+
+static bool has_own_memory(void)
+{
+    return plan->way != VFORK && plan->way != SHARED;
+}
+
+/* A child that is made before the event has begun makes the same call for itself. */
+static bool is_repeated(const struct posix_trace_event_info *info, const struct payload *p)
+{
+    return info->posix_pid == child_number && info->posix_pid != getpid() && p->lane == PARENT &&
+           p->seq == plan->window;
+}
+
+static void check_stream(unsigned stream, uint64_t events)
+{
+    bool inherits = stream == 0 || !has_own_memory();
+    struct posix_trace_event_info info;
+    uint64_t next[LANES] = { 0 };
+    unsigned repeated = 0;
+    uint8_t data[PAYLOAD_MAX];
+    struct payload p;
+    size_t len;
+    int none;
+
+    for (;;) {
+        DEMAND_OK(
+            posix_trace_trygetnext_event(trids[stream], &info, data, sizeof data, &len, &none));
+        if (none)
+            break;
+        if (info.posix_event_id != event_id)
+            continue;
+        DEMAND(payload_is_whole(&p, data, len) && p.lane < LANES, "torn event of %zu bytes", len);
+        if (is_repeated(&info, &p) && inherits) {
+            DEMAND(!repeated++, "the child has recorded the parent's event twice");
+            continue;
+        }
+        DEMAND(p.seq == next[p.lane], "stream %u, lane %u: %llu instead of %llu", stream, p.lane,
+               (unsigned long long)p.seq, (unsigned long long)next[p.lane]);
+        DEMAND(info.posix_pid == (p.lane == CHILD && has_own_memory() ? child_number : getpid()),
+               "lane %u has the process %d", p.lane, (int)info.posix_pid);
+        next[p.lane]++;
+    }
+    DEMAND(next[PARENT] == events, "stream %u: %llu events of %llu", stream,
+           (unsigned long long)next[PARENT], (unsigned long long)events);
+    DEMAND(next[CHILD] == (inherits ? shared->traced : 0), "stream %u: %llu events of the child",
+           stream, (unsigned long long)next[CHILD]);
+    check_losses(stream);
+}
+
+static void reap(void)
+{
+    int status = 0;
+
+    DEMAND(child > 0 && waitpid(child, &status, 0) == child, "no child: %d", (int)child);
+    child_number = child;
+    shared->segv = WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV;
+    DEMAND(status == 0 || (shared->segv && plan->way == BARE), "the child: status %#x",
+           (unsigned)status);
+    DEMAND(shared->segv || shared->traced == (is_early() ? 2 : 1) * OF_CHILD, "%u events of it",
+           shared->traced);
+}
+
+static void trace_all(void)
+{
+    uint64_t seq = 0;
+
+    for (; seq < plan->window; seq++) {
+        if (plan->survey)
+            trace_window(seq);
+        else
+            trace(PARENT, seq);
+    }
+    trace_window(seq++);
+    if (child == 0)
+        end_as_child();
+    for (unsigned i = 0; i < AFTER; i++)
+        trace(PARENT, seq++);
+    shared->go = 1;
+    if (child != -1)
+        reap();
+    for (unsigned i = 0; i < LATER; i++)
+        trace(PARENT, seq++);
+    for (unsigned i = 0; i < stream_count(); i++) {
+        DEMAND_OK(posix_trace_stop(trids[i]));
+        check_stream(i, seq);
+    }
+}
+
+static void be_subject(void)
+{
+    struct sigaction action = { .sa_handler = on_signal };
+
+    alarm(WATCH_S);
+    sigemptyset(&action.sa_mask);
+    DEMAND(sigaction(SIGUSR1, &action, NULL) == 0, "no handler");
+    DEMAND_OK(posix_trace_eventid_open("proof", &event_id));
+    for (unsigned i = 0; i < stream_count(); i++)
+        trids[i] = open_stream(i);
+    stepper_attach();
+    trace_all();
+    for (unsigned i = 0; i < stream_count(); i++)
+        DEMAND_OK(posix_trace_shutdown(trids[i]));
+    _exit(0);
+}
+
+/* ---- the driver ---- */
+
+static struct stepper begin(const struct plan *p)
+{
+    struct stepper s = { .pid = 0 };
+
+    *shared = (struct shared){ .go = 0 };
+    plan = p;
+    fflush(NULL);
+    s.pid = fork();
+    if (s.pid == 0)
+        be_subject();
+    DEMAND(s.pid > 0, "fork");
+    return s;
+}
+
+static bool ended_well(const struct stepper *s)
+{
+    if (WIFEXITED(s->status) && WEXITSTATUS(s->status) == 0)
+        return true;
+    fprintf(stderr, "FAIL: %s, %s at instruction %u (event %u): status %#x\n",
+            scene_names[plan->scene], way_names[plan->way], plan->k, plan->window,
+            (unsigned)s->status);
+    return false;
+}
+
+/* Instructions of each of the first count calls; false: it failed. */
+static bool survey(enum scene scene, unsigned count, unsigned *instructions)
+{
+    struct plan p = { .scene = scene, .survey = true, .window = count - 1 };
+    struct stepper s = begin(&p);
+
+    for (unsigned i = 0; i < count; i++) {
+        if (stepper_wait(&s) != STEPPER_INSIDE || stepper_run(&s, UINT32_MAX) != STEPPER_LEFT)
+            return ended_well(&s);
+        instructions[i] = s.steps;
+        stepper_continue(&s, 0);
+    }
+    stepper_finish(&s);
+    return ended_well(&s);
+}
+
+/* Makes a child at instruction k; *left: the window is not that long. */
+static bool strike(const struct plan *p, bool *left)
+{
+    struct stepper s = begin(p);
+    enum stepper_end end = stepper_wait(&s);
+
+    if (end == STEPPER_INSIDE)
+        end = stepper_run(&s, p->k);
+    *left = end == STEPPER_LEFT;
+    if (end == STEPPER_INSIDE || end == STEPPER_LEFT)
+        stepper_continue(&s, end == STEPPER_INSIDE ? SIGUSR1 : 0);
+    stepper_finish(&s);
+    return ended_well(&s);
+}
+
+static bool prove(enum scene scene, enum way way, unsigned window, unsigned length, bool every)
+{
+    unsigned stride = every || length < 2 * SAMPLES ? 1 : length / SAMPLES, struck = 0, crashed = 0;
+    bool left = false;
+
+    stride += stride > 1 && stride % 6 == 0; /* is_early() and the ways to end shall vary */
+    for (unsigned k = 0; k <= length && !left; k += stride) {
+        struct plan p = { .scene = scene, .way = way, .window = window, .k = k };
+
+        if (!strike(&p, &left))
+            return false;
+        struck += !left;
+        crashed += shared->segv;
+    }
+    printf("%-12s %-6s %6u instructions, a child before %u of them", scene_names[scene],
+           way_names[way], length, struck);
+    printf(crashed ? ", of which SIGSEGV ended %u\n" : "\n", crashed);
+    DEMAND(struck > 20, "only %u instructions", struck);
+    return true;
+}
+
+/* Instructions of one call; 0: it failed. */
+static unsigned length_of(enum scene scene, unsigned number)
+{
+    struct plan p = { .scene = scene, .way = NOTHING, .window = number };
+    struct stepper s = begin(&p);
+
+    if (stepper_wait(&s) != STEPPER_INSIDE || stepper_run(&s, UINT32_MAX) != STEPPER_LEFT)
+        return 0;
+    stepper_continue(&s, 0);
+    stepper_finish(&s);
+    return ended_well(&s) ? s.steps : 0;
+}
+
+/* The call that changes chunks takes long each time.  In a survey, which takes longer, other calls
+ * record how much time has passed, and the change may come some events earlier.  0: none found. */
+static unsigned find_chunk_change(const unsigned *counts)
+{
+    unsigned much = 3 * counts[STEADY];
+
+    for (unsigned i = FIRST; i < SURVEY; i++)
+        for (unsigned j = i; counts[i] > much && j < i + EARLY; j++)
+            if (length_of(CHUNK_CHANGE, j) > much && length_of(CHUNK_CHANGE, j) > much)
+                return j;
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    bool full = getenv("POSIXTRACE_PROOF_FULL") != NULL;
+    const char *refused = stepper_refused(), *only = argc > 1 ? argv[1] : NULL;
+    static unsigned counts[SCENES][SURVEY];
+    unsigned at[SCENES] = { STEADY, STEADY, STEADY, 0, 0 };
+
+    if (refused) {
+        printf("skipped: %s\n", refused);
+        return SKIPPED;
+    }
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    DEMAND(shared != MAP_FAILED, "mmap");
+    for (enum scene scene = 0; scene < SCENES; scene++)
+        if (!survey(scene, scene == CHUNK_CHANGE ? SURVEY : STEADY + 1, counts[scene]))
+            return 1;
+    at[CHUNK_CHANGE] = find_chunk_change(counts[CHUNK_CHANGE]);
+    DEMAND(at[CHUNK_CHANGE] != 0, "no event changes chunks");
+    counts[CHUNK_CHANGE][at[CHUNK_CHANGE]] = length_of(CHUNK_CHANGE, at[CHUNK_CHANGE]);
+    for (enum scene scene = 0; scene < SCENES; scene++)
+        for (enum way way = 0; way < (only ? WAYS : BARE); way++)
+            if ((!only || strcmp(only, way_names[way]) == 0) &&
+                !prove(scene, way, at[scene], counts[scene][at[scene]], full))
+                return 1;
+    return 0;
+}
