@@ -3,7 +3,7 @@
 /*
  * Proves that a child which a handler makes inside an event does no harm, at each instruction.
  *
- *   children [fork|_Fork|clone|vfork|shared|bare]    all ways, or the named one
+ *   child_inside [fork|_Fork|clone|vfork|shared|bare]    all ways, or the named one
  *
  * A process traces one event after the other; one of its calls of posix_trace_event() is the
  * window.  For each instruction k of the window a fresh process is stepped to k and then gets a
