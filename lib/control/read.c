@@ -12,8 +12,21 @@
 #include "base/clock.h"
 #include "base/sys.h"
 #include "control/read.h"
+#include "process/fork.h"
 #include "shm/syncpoint.h"
 #include "stream/handle.h"
+
+/* Not in a forked child, which may return here from a handler that interrupted its parent. */
+static int next_live(struct pt_stream *s, struct pt_event *e)
+{
+    int r = -EINVAL;
+
+    pt_fork_guard(s->seg);
+    if (pt_stream_is_ours(s))
+        r = pt_consumer_next(&s->live, e);
+    pt_fork_guard(NULL);
+    return r;
+}
 
 static int next(struct pt_stream *s, const struct pt_taker *taker)
 {
@@ -26,7 +39,7 @@ static int next(struct pt_stream *s, const struct pt_taker *taker)
         r = taker->gap ? pt_log_reader_next_whole(s->log, &e, taker->gap)
                        : pt_log_reader_next(s->log, &e);
     } else {
-        r = pt_consumer_next(&s->live, &e);
+        r = next_live(s, &e);
         if (r == PT_LIVE_EVENT) {
             e.ns = pt_syncpoint_convert(s->seg->h, e.ts);
             hides = pt_consumer_hides_gap(&s->live);

@@ -40,42 +40,52 @@ static void keep(struct pt_thread *t, bool on)
     }
 }
 
-/* The record of an event that forks.  In the child, where the thread may already have a new record,
- * it is set until the half event is parted. */
-static _Thread_local struct pt_thread *forking __attribute__((tls_model("initial-exec")));
-/* The same record, as long as it has the thread's signal mask: a handler that forked in between
- * would undo keep(). */
-static _Thread_local struct pt_thread *holding __attribute__((tls_model("initial-exec")));
+/* What the calling thread is inside of while it forks.  In the child, where the thread may already
+ * have a new record, it is set until the half is parted. */
+struct inside {
+    struct pt_thread *event;
+    struct pt_seg *taking;
+};
+
+/* Set by pt_fork_guard(). */
+static _Thread_local struct pt_seg *guarded __attribute__((tls_model("initial-exec")));
+static _Thread_local struct inside forking __attribute__((tls_model("initial-exec")));
+/* Signals are held: a handler that forked in between would undo keep(). */
+static _Thread_local bool holding __attribute__((tls_model("initial-exec")));
+static _Thread_local sigset_t held __attribute__((tls_model("initial-exec")));
+
+void pt_fork_guard(struct pt_seg *seg)
+{
+    guarded = seg;
+    pt_fence_compiler();
+}
 
 void pt_fork_before(void)
 {
     struct pt_thread *t = pt_thread_self;
-    sigset_t before;
 
-    if (!is_inside(t))
+    if (!is_inside(t) && !guarded)
         return;
-    pt_thread_hold_signals(&before);
-    t->mask = before;
-    forking = holding = t;
-    keep(t, true);
+    pt_thread_hold_signals(&held);
+    holding = true;
+    forking = (struct inside){ .event = is_inside(t) ? t : NULL, .taking = guarded };
+    if (forking.event)
+        keep(t, true);
 }
 
 static void let_signals(void)
 {
-    sigset_t before;
-
     if (!holding)
         return;
-    before = holding->mask;
-    holding = NULL;
-    pt_thread_let_signals(&before);
+    holding = false;
+    pt_thread_let_signals(&held);
 }
 
 void pt_fork_in_parent(void)
 {
-    if (forking)
-        keep(forking, false);
-    forking = NULL;
+    if (forking.event)
+        keep(forking.event, false);
+    forking = (struct inside){ .event = NULL };
     let_signals();
 }
 
@@ -93,47 +103,59 @@ static struct pt_seg *part(struct pt_seg *seg, const struct pt_author *author)
     return NULL;
 }
 
-/* The half event keeps its own struct pt_self, too: its streams are the private ones. */
-static void part_segments(const struct pt_thread *t)
+/* No reader maps what a half call takes from. */
+static void part_for_good(struct pt_seg *seg, const struct pt_author *author)
 {
-    const struct pt_author author = { .pid = t->pid, .tid = t->tid };
+    struct pt_seg unused;
+
+    pt_seg_part(seg, &unused, author);
+    pt_seg_unmap(&unused);
+}
+
+/* The half event keeps its own struct pt_self, too: its streams are the private ones.  taking: also
+ * one that is not among them.  */
+static void part_segments(const struct pt_author *author, struct pt_seg *taking)
+{
     struct pt_self *old = pt_self_parent(), *self = old ? pt_sys_pages(sizeof *self) : NULL;
     struct pt_self rest;
 
-    if (!old)
-        return;
-    memcpy(self ? self : &rest, old, sizeof *old);
-    for (unsigned bit = 0; bit < PT_STREAMS; bit++) {
+    if (old)
+        memcpy(self ? self : &rest, old, sizeof *old);
+    for (unsigned bit = 0; old && bit < PT_STREAMS; bit++) {
         struct pt_seg *seg = pt_load_relaxed(&old->known[bit].seg), *shared;
 
-        shared = seg ? part(seg, &author) : NULL;
-        for (struct pt_seg *s = pt_load_relaxed(&old->known[bit].old); s; s = s->older) {
-            struct pt_seg unused;
-
-            pt_seg_part(s, &unused, &author);
-            pt_seg_unmap(&unused);
-        }
+        shared = seg ? part(seg, author) : NULL;
+        if (seg == taking)
+            taking = NULL;
+        for (struct pt_seg *s = pt_load_relaxed(&old->known[bit].old); s; s = s->older)
+            part_for_good(s, author);
         if (self) {
             self->known[bit].seg = shared;
             self->known[bit].old = NULL;
         }
     }
-    pt_self_set_parent(self);
+    if (taking)
+        part_for_good(taking, author);
+    if (old)
+        pt_self_set_parent(self);
 }
 
 void pt_fork_part(void)
 {
-    struct pt_thread *t = forking, *fresh;
+    struct pt_thread *t = forking.event, *fresh;
+    struct pt_author author = { .pid = t ? t->pid : 0, .tid = t ? t->tid : 0 };
 
-    if (!t)
+    if (!t && !forking.taking)
         return;
-    forking = NULL;
-    part_segments(t);
-    pt_store_relaxed(&t->pid, PT_THREAD_CUT);
-    /* Looks like a record that fork has wiped. */
-    fresh = pt_thread_make();
-    if (fresh)
-        pt_thread_self = fresh;
+    part_segments(&author, forking.taking);
+    forking = (struct inside){ .event = NULL };
+    if (t) {
+        pt_store_relaxed(&t->pid, PT_THREAD_CUT);
+        /* Looks like a record that fork has wiped. */
+        fresh = pt_thread_make();
+        if (fresh)
+            pt_thread_self = fresh;
+    }
     pt_self_look_again();
 }
 

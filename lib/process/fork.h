@@ -14,7 +14,9 @@
  *                 for the child's own events.  The thread gets a new record; only the half event
  *                 uses the old one, which attaches to no further stream.
  *
- * So the child's half of the event runs to its end in memory that no reader maps.
+ * So the child's half of the event runs to its end in memory that no reader maps.  The same is done
+ * where the fork comes while the thread takes events out of a stream: the child would give chunks
+ * back that its parent has not read to the end.
  *
  * In the child a signal handler, or a fork handler of another library that was registered before
  * ours, may trace or call this library first.  So the first call, which makes the child's struct
@@ -49,6 +51,9 @@ bool pt_fork_has_cut(const struct pt_thread *t);
 void pt_fork_before(void);
 void pt_fork_in_parent(void);
 void pt_fork_in_child(void);
+/* From now on the calling thread takes events out of seg, as its one consumer; NULL: it does not.
+ * A child that is forked meanwhile may return into that, and takes them out of a private copy. */
+void pt_fork_guard(struct pt_seg *seg);
 /* Called in a forked child, with signals held, before its struct pt_self is published: parts a half
  * event of the calling thread, if there is one that was not parted yet. */
 void pt_fork_part(void);

@@ -45,7 +45,6 @@
 #ifndef PT_PROCESS_THREAD_H
 #define PT_PROCESS_THREAD_H
 
-#include <signal.h>
 #include <stddef.h>
 #include "process/self.h"
 
@@ -137,7 +136,6 @@ struct pt_thread {
     int32_t pid, tid;
     uint64_t thread_id;
     char name[16];
-    sigset_t mask; /* of the thread while it forks inside an event, see fork.c */
     struct pt_ready ready[PT_STREAMS + 1]; /* ends with one whose chunk is NULL */
     /* writers0[bit].epoch where plain_clock is the TSC, else pt_thread_never(). */
     __attribute__((aligned(128))) pt_u64 fast[PT_STREAMS];

@@ -20,6 +20,9 @@
  * so that whatever it finishes is stale.  Then it finishes its half of the event, if its way has
  * one, traces, and ends by _exit() or exit().  At every other place it also traces in the handler.
  *
+ * In one more scene the window is a call that reads the last event of a chunk.  There every second
+ * child ends before its parent continues.
+ *
  * Afterwards the parent's events are in its streams, each once, whole and in order, none lost and
  * none late; those of the child are in the inherited stream under its number and not in the other
  * one; the child has ended well.  A child made by the bare call inside the event may end by
@@ -48,15 +51,16 @@
 #define SAMPLES  60u
 #define AFTER    6u /* events of the parent after the window, while the child stands still */
 #define LATER    3u /* and after the child's end */
+#define TO_READ  250u
 #define OF_CHILD 4u
 #define WATCH_S  60
 
-enum scene { ONE, LONG_DATA, TWO, CHUNK_CHANGE, FIRST_EVENT, SCENES };
+enum scene { ONE, LONG_DATA, TWO, CHUNK_CHANGE, FIRST_EVENT, READING, SCENES };
 enum way { FORK, _FORK, CLONE, VFORK, SHARED, BARE, WAYS, NOTHING };
 enum lane { PARENT, CHILD, LANES };
 
-static const char *const scene_names[] = { "8 bytes", "more bytes", "two streams", "chunk change",
-                                           "first event" };
+static const char *const scene_names[] = { "8 bytes",      "more bytes",  "two streams",
+                                           "chunk change", "first event", "reading" };
 static const char *const way_names[] = { "fork", "_Fork", "clone", "vfork", "shared", "bare" };
 
 struct plan {
@@ -73,6 +77,7 @@ static struct shared {
     volatile unsigned traced;  /* events of the child whose call has returned */
     volatile unsigned entered; /* events of the child that were begun */
     volatile bool segv;        /* the child ended by SIGSEGV */
+    volatile bool reaped;
 } * shared;
 
 static const struct plan *plan;
@@ -81,13 +86,34 @@ static trace_id_t trids[STREAMS];
 static volatile pid_t child = -1; /* 0: this is the child */
 static pid_t child_number;
 
+/* The event that was read last, and the numbers that are expected next. */
+static struct reading {
+    struct posix_trace_event_info info;
+    uint8_t data[PAYLOAD_MAX];
+    size_t len;
+    int none;
+    uint64_t next[LANES];
+    unsigned repeated;
+} readings[STREAMS];
+
 /* ---- tracing ---- */
+
+static int read_one(unsigned stream)
+{
+    struct reading *r = &readings[stream];
+
+    return posix_trace_trygetnext_event(trids[stream], &r->info, r->data, sizeof r->data, &r->len,
+                                        &r->none);
+}
 
 /* The symbols must exist once: neither inlined nor copied. */
 __attribute__((noinline, used)) static void window(const struct payload *p, size_t len)
 {
     __asm__ volatile(".globl step_begin\n.hidden step_begin\nstep_begin:" ::: "memory");
-    posix_trace_event(event_id, p, len);
+    if (!p)
+        read_one(0);
+    else
+        posix_trace_event(event_id, p, len);
     __asm__ volatile(".globl step_end\n.hidden step_end\nstep_end:" ::: "memory");
 }
 
@@ -114,6 +140,12 @@ static void trace_window(uint64_t seq)
     window(&p, len);
 }
 
+static void read_in_window(void)
+{
+    stepper_stop();
+    window(NULL, 0);
+}
+
 static void trace_as_child(unsigned events)
 {
     while (events-- > 0) {
@@ -132,9 +164,21 @@ static void wait_for_parent(void)
         usleep(50);
 }
 
+static bool has_own_memory(void)
+{
+    return plan->way != VFORK && plan->way != SHARED;
+}
+
 static bool is_early(void)
 {
     return plan->k % 2 != 0;
+}
+
+/* Does the child end before its parent continues?  If it gave memory back that the parent is about
+ * to read, this would be the order. */
+static bool is_first(void)
+{
+    return plan->scene == READING && plan->k % 2 == 0;
 }
 
 static int run_apart(void *waits)
@@ -181,18 +225,6 @@ static pid_t make_child(void)
     }
 }
 
-static void on_signal(int sig)
-{
-    pid_t pid = make_child();
-
-    (void)sig;
-    child = pid;
-    if (pid != 0)
-        return;
-    trace_as_child(is_early() ? OF_CHILD : 0);
-    wait_for_parent();
-}
-
 static void end_as_child(void)
 {
     trace_as_child(OF_CHILD);
@@ -236,9 +268,9 @@ static void check_losses(unsigned stream)
     DEMAND(info.late == 0, "%llu events late in stream %u", (unsigned long long)info.late, stream);
 }
 
-static bool has_own_memory(void)
+static bool is_inherited(unsigned stream)
 {
-    return plan->way != VFORK && plan->way != SHARED;
+    return stream == 0 || !has_own_memory();
 }
 
 /* A child that is made before the event has begun makes the same call for itself. */
@@ -248,39 +280,42 @@ static bool is_repeated(const struct posix_trace_event_info *info, const struct 
            p->seq == plan->window;
 }
 
+/* The event that was read; false: it is no one of ours. */
+static bool check_event(unsigned stream)
+{
+    struct reading *r = &readings[stream];
+    struct payload p;
+
+    if (r->info.posix_event_id != event_id)
+        return false;
+    DEMAND(payload_is_whole(&p, r->data, r->len) && p.lane < LANES, "torn event of %zu bytes",
+           r->len);
+    if (is_repeated(&r->info, &p) && is_inherited(stream)) {
+        DEMAND(!r->repeated++, "the child has recorded the parent's event twice");
+        return true;
+    }
+    DEMAND(p.seq == r->next[p.lane], "stream %u, lane %u: %llu instead of %llu", stream, p.lane,
+           (unsigned long long)p.seq, (unsigned long long)r->next[p.lane]);
+    DEMAND(r->info.posix_pid == (p.lane == CHILD && has_own_memory() ? child_number : getpid()),
+           "lane %u has the process %d", p.lane, (int)r->info.posix_pid);
+    r->next[p.lane]++;
+    return true;
+}
+
 static void check_stream(unsigned stream, uint64_t events)
 {
-    bool inherits = stream == 0 || !has_own_memory();
-    struct posix_trace_event_info info;
-    uint64_t next[LANES] = { 0 };
-    unsigned repeated = 0;
-    uint8_t data[PAYLOAD_MAX];
-    struct payload p;
-    size_t len;
-    int none;
+    struct reading *r = &readings[stream];
 
     for (;;) {
-        DEMAND_OK(
-            posix_trace_trygetnext_event(trids[stream], &info, data, sizeof data, &len, &none));
-        if (none)
+        DEMAND_OK(read_one(stream));
+        if (r->none)
             break;
-        if (info.posix_event_id != event_id)
-            continue;
-        DEMAND(payload_is_whole(&p, data, len) && p.lane < LANES, "torn event of %zu bytes", len);
-        if (is_repeated(&info, &p) && inherits) {
-            DEMAND(!repeated++, "the child has recorded the parent's event twice");
-            continue;
-        }
-        DEMAND(p.seq == next[p.lane], "stream %u, lane %u: %llu instead of %llu", stream, p.lane,
-               (unsigned long long)p.seq, (unsigned long long)next[p.lane]);
-        DEMAND(info.posix_pid == (p.lane == CHILD && has_own_memory() ? child_number : getpid()),
-               "lane %u has the process %d", p.lane, (int)info.posix_pid);
-        next[p.lane]++;
+        check_event(stream);
     }
-    DEMAND(next[PARENT] == events, "stream %u: %llu events of %llu", stream,
-           (unsigned long long)next[PARENT], (unsigned long long)events);
-    DEMAND(next[CHILD] == (inherits ? shared->traced : 0), "stream %u: %llu events of the child",
-           stream, (unsigned long long)next[CHILD]);
+    DEMAND(r->next[PARENT] == events, "stream %u: %llu events of %llu", stream,
+           (unsigned long long)r->next[PARENT], (unsigned long long)events);
+    DEMAND(r->next[CHILD] == (is_inherited(stream) ? shared->traced : 0),
+           "stream %u: %llu events of the child", stream, (unsigned long long)r->next[CHILD]);
     check_losses(stream);
 }
 
@@ -289,6 +324,7 @@ static void reap(void)
     int status = 0;
 
     DEMAND(child > 0 && waitpid(child, &status, 0) == child, "no child: %d", (int)child);
+    shared->reaped = true;
     child_number = child;
     shared->segv = WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV;
     DEMAND(status == 0 || (shared->segv && plan->way == BARE), "the child: status %#x",
@@ -297,23 +333,70 @@ static void reap(void)
            shared->traced);
 }
 
-static void trace_all(void)
+static void on_signal(int sig)
 {
-    uint64_t seq = 0;
+    pid_t pid = make_child();
 
-    for (; seq < plan->window; seq++) {
-        if (plan->survey)
+    (void)sig;
+    child = pid;
+    if (pid != 0 && is_first()) {
+        shared->go = 1;
+        reap();
+    }
+    if (pid != 0)
+        return;
+    trace_as_child(is_early() ? OF_CHILD : 0);
+    wait_for_parent();
+}
+
+/* Events, or calls that read one, up to the window and the window. */
+static uint64_t come_to_window(void)
+{
+    bool reads = plan->scene == READING;
+    uint64_t end = reads ? TO_READ : plan->window + 1;
+
+    for (uint64_t seq = 0; seq < end - !reads; seq++) {
+        if (plan->survey && !reads)
             trace_window(seq);
         else
             trace(PARENT, seq);
     }
-    trace_window(seq++);
+    for (unsigned i = 0; reads && i < plan->window; i++) {
+        if (plan->survey)
+            read_in_window();
+        else
+            DEMAND_OK(read_one(0));
+        check_event(0);
+    }
+    if (reads)
+        read_in_window();
+    else
+        trace_window(plan->window);
+    return end;
+}
+
+/* While the child stands still, or after its end where it is the first. */
+static void trace_after(uint64_t *seq)
+{
+    for (unsigned i = 0; i < AFTER; i++)
+        trace(PARENT, (*seq)++);
+    for (unsigned i = 0; i < AFTER && plan->scene == READING; i++) {
+        DEMAND_OK(read_one(0));
+        check_event(0);
+    }
+}
+
+static void trace_all(void)
+{
+    uint64_t seq = come_to_window();
+
     if (child == 0)
         end_as_child();
-    for (unsigned i = 0; i < AFTER; i++)
-        trace(PARENT, seq++);
+    if (plan->scene == READING)
+        check_event(0);
+    trace_after(&seq);
     shared->go = 1;
-    if (child != -1)
+    if (child != -1 && !shared->reaped)
         reap();
     for (unsigned i = 0; i < LATER; i++)
         trace(PARENT, seq++);
@@ -444,12 +527,28 @@ static unsigned find_chunk_change(const unsigned *counts)
     return 0;
 }
 
+/* A call that reads the last event of a chunk gives it back, which takes longest. */
+static unsigned longest_of(const unsigned *counts, unsigned n)
+{
+    unsigned found = FIRST;
+
+    for (unsigned i = FIRST; i < n; i++)
+        if (counts[i] > counts[found])
+            found = i;
+    return found;
+}
+
+static unsigned surveyed(enum scene scene)
+{
+    return scene == CHUNK_CHANGE ? SURVEY : scene == READING ? TO_READ - AFTER : STEADY + 1;
+}
+
 int main(int argc, char **argv)
 {
     bool full = getenv("POSIXTRACE_PROOF_FULL") != NULL;
     const char *refused = stepper_refused(), *only = argc > 1 ? argv[1] : NULL;
     static unsigned counts[SCENES][SURVEY];
-    unsigned at[SCENES] = { STEADY, STEADY, STEADY, 0, 0 };
+    unsigned at[SCENES] = { STEADY, STEADY, STEADY, 0, 0, 0 };
 
     if (refused) {
         printf("skipped: %s\n", refused);
@@ -458,13 +557,14 @@ int main(int argc, char **argv)
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     DEMAND(shared != MAP_FAILED, "mmap");
     for (enum scene scene = 0; scene < SCENES; scene++)
-        if (!survey(scene, scene == CHUNK_CHANGE ? SURVEY : STEADY + 1, counts[scene]))
+        if (!survey(scene, surveyed(scene), counts[scene]))
             return 1;
+    at[READING] = longest_of(counts[READING], TO_READ - AFTER);
     at[CHUNK_CHANGE] = find_chunk_change(counts[CHUNK_CHANGE]);
     DEMAND(at[CHUNK_CHANGE] != 0, "no event changes chunks");
     counts[CHUNK_CHANGE][at[CHUNK_CHANGE]] = length_of(CHUNK_CHANGE, at[CHUNK_CHANGE]);
     for (enum scene scene = 0; scene < SCENES; scene++)
-        for (enum way way = 0; way < (only ? WAYS : BARE); way++)
+        for (enum way way = 0; way < (scene == READING ? CLONE : only ? WAYS : BARE); way++)
             if ((!only || strcmp(only, way_names[way]) == 0) &&
                 !prove(scene, way, at[scene], counts[scene][at[scene]], full))
                 return 1;
