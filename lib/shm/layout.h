@@ -359,7 +359,7 @@ struct pt_seg_header {
     uint32_t refused_procs;   /* processes for which the table had no room */
     uint32_t refused_writers; /* writers that came when all slots or chunks were in use */
     uint32_t zero_2;
-    uint64_t created;   /* CLOCK_BOOTTIME, the clock of process start times */
+    uint64_t created;   /* CLOCK_BOOTTIME of the first time namespace, as process start times */
     uint64_t books_now; /* low bit: index of the valid copy, here and in the slots */
     struct pt_checkpoint books[2];
     /* Stored by the consumer: the last automatic stop that has ended, and the time of the latest

@@ -100,6 +100,65 @@ static bool is_nowhere(uint32_t pid)
     return kill((pid_t)pid, 0) < 0 && errno == ESRCH && access("/proc/self/stat", R_OK) == 0;
 }
 
+/* ---- time namespaces ---- */
+
+#define FIRST_TIME_NAMESPACE 0xEFFFFFFAu /* a constant of the kernel's: this one has no offset */
+
+static uint64_t namespace_of(const char *link)
+{
+    struct stat st;
+    int saved = errno;
+    uint64_t ns = stat(link, &st) == 0 ? st.st_ino : 0;
+
+    errno = saved;
+    return ns;
+}
+
+/* A number after spaces; *p points to what follows it. */
+static int64_t signed_number(const char **p)
+{
+    bool negative;
+    int64_t n;
+
+    *p += strspn(*p, " ");
+    negative = **p == '-';
+    *p += negative;
+    n = (int64_t)number(*p);
+    *p += strspn(*p, "0123456789");
+    return negative ? -n : n;
+}
+
+/* The file has the offsets of the namespace for children. */
+bool pt_boot_offset(int64_t *ns)
+{
+    uint64_t own = namespace_of("/proc/self/ns/time");
+    const char name[] = "boottime", *p;
+    char text[256];
+
+    *ns = 0;
+    if (own == FIRST_TIME_NAMESPACE || own == 0)
+        return true;
+    if (own != namespace_of("/proc/self/ns/time_for_children") ||
+        read_file("/proc/self/timens_offsets", text, sizeof text) <= 0 || !(p = strstr(text, name)))
+        return false;
+    p += sizeof name - 1;
+    *ns = signed_number(&p) * 1000000000;
+    *ns += signed_number(&p);
+    return true;
+}
+
+/* Ticks of our namespace to those of the first one, exact where the offset is in whole ticks. */
+static int to_first_namespace(uint64_t *ticks)
+{
+    long hz = sysconf(_SC_CLK_TCK);
+    int64_t offset;
+
+    if (!pt_boot_offset(&offset) || hz <= 0)
+        return -EIO;
+    *ticks -= (uint64_t)(offset / (1000000000 / hz));
+    return 0;
+}
+
 /* Reads the stat of the process's first thread, whose start time is the process's.  qemu-user
  * invents the own /proc/PID/stat of a process: there a forked child has its parent's start time. */
 static int read_stat(uint32_t pid, struct pt_process *process)
@@ -123,7 +182,7 @@ static int read_stat(uint32_t pid, struct pt_process *process)
             process->threads = (uint32_t)number(p);
         else if (field == 22) {
             process->start = number(p);
-            return 0;
+            return to_first_namespace(&process->start);
         }
     }
     return n == -ENOENT || n == -ESRCH ? -ENOENT : -EIO;
@@ -165,16 +224,6 @@ uint64_t pt_process_start(uint32_t pid)
     int r = pt_process_look(pid, &p);
 
     return r == 0 ? p.start : r == -ESRCH ? 0 : UINT64_MAX;
-}
-
-static uint64_t namespace_of(const char *link)
-{
-    struct stat st;
-    int saved = errno;
-    uint64_t ns = stat(link, &st) == 0 ? st.st_ino : 0;
-
-    errno = saved;
-    return ns;
 }
 
 uint64_t pt_pid_namespace(void)

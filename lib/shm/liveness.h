@@ -31,8 +31,13 @@ struct pt_process {
     uint32_t parent;
     uint32_t threads;
     bool zombie;    /* of the first thread: with others left, the process lives */
-    uint64_t start; /* ticks since boot */
+    uint64_t start; /* ticks since boot, in the first time namespace */
 };
+
+/* What the time namespace of the caller adds to CLOCK_BOOTTIME, and to the start times that it
+ * reads in /proc.  False: unknown, in a process that has made a namespace for its children; then
+ * start times are unknown, too. */
+bool pt_boot_offset(int64_t *ns);
 
 /* 0; -ESRCH: there is no such process; another error: unknown. */
 int pt_process_look(uint32_t pid, struct pt_process *process);

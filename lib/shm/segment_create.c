@@ -137,6 +137,7 @@ static int lay_out(struct pt_seg_header *h, const struct pt_seg_request *q)
 static void fill_header(struct pt_seg_header *h, const struct pt_seg_request *q)
 {
     struct pt_identity self;
+    int64_t boot_offset;
 
     pt_identity_self(&self);
     h->layout = PT_SEG_LAYOUT;
@@ -153,7 +154,8 @@ static void fill_header(struct pt_seg_header *h, const struct pt_seg_request *q)
     h->fences = q->fences;
     h->attr = q->attr;
     h->attr.create_ns = q->create_ns;
-    h->created = pt_clock_ns(CLOCK_BOOTTIME);
+    pt_boot_offset(&boot_offset);
+    h->created = pt_clock_ns(CLOCK_BOOTTIME) - (uint64_t)boot_offset;
     pt_set_empty(&h->filters[0]);
     h->next_gen = 1;
     h->next_close = 1;

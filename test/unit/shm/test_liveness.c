@@ -7,9 +7,12 @@
  * A file system for which stat() has another device number than /proc/PID/maps, as btrfs: the given
  * number is not that of the mapping.
  *
+ * A process in a time namespace of its own and one outside: each has the same start time for both.
+ *
  * A signal that comes while a table of mappings is read, whose handler leaves by siglongjmp().
  */
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -215,8 +218,80 @@ START_TEST(left_by_siglongjmp)
 }
 END_TEST
 
+/* ---- time namespaces ---- */
+
+enum { OFFSET_S = 86400, NO_NAMESPACE = 77 };
+
+static int64_t now_s(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_BOOTTIME, &t);
+    return t.tv_sec;
+}
+
+static bool write_offset(void)
+{
+    FILE *f = fopen("/proc/self/timens_offsets", "w");
+
+    return f && fprintf(f, "boottime %d 0\n", OFFSET_S) > 0 && fclose(f) == 0;
+}
+
+/* In the namespace: sees the process outside, and itself, as that one does. */
+static int live_in_namespace(pid_t outside, uint64_t start, int64_t outside_s)
+{
+    struct pt_seg_header outer, inner;
+    struct pt_seg seg = { .h = NULL };
+    int64_t made_s;
+
+    fill_header(&outer, outside);
+    fill_header(&inner, getpid());
+    if (now_s() < outside_s + OFFSET_S || pt_process_start((uint32_t)outside) != start ||
+        pt_owner_liveness(&outer, 0, 0) != PT_ALIVE || pt_owner_liveness(&inner, 0, 0) != PT_ALIVE)
+        return 1;
+    ring_create(&seg, 64 << 10);
+    made_s = (int64_t)(seg.h->created / 1000000000);
+    ring_remove(&seg);
+    return made_s >= outside_s && made_s < outside_s + OFFSET_S / 2 ? 0 : 3;
+}
+
+static int make_namespace(pid_t outside, uint64_t start, int64_t outside_s)
+{
+    struct pt_seg_header header;
+    int status;
+    pid_t pid;
+
+    fill_header(&header, outside);
+    if (unshare(CLONE_NEWTIME) < 0 || !write_offset())
+        return NO_NAMESPACE;
+    pid = fork();
+    if (pid == 0)
+        _exit(live_in_namespace(outside, start, outside_s));
+    if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
+        return 4;
+    return WEXITSTATUS(status);
+}
+
+START_TEST(time_namespace)
+{
+    pid_t outside = getpid(), pid;
+    uint64_t start = pt_process_start((uint32_t)outside);
+    int64_t outside_s = now_s();
+    int status;
+
+    pid = fork();
+    if (pid == 0)
+        _exit(make_namespace(outside, start, outside_s));
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert(WIFEXITED(status));
+    if (WEXITSTATUS(status) != NO_NAMESPACE)
+        ck_assert_int_eq(WEXITSTATUS(status), 0);
+}
+END_TEST
+
 static void add(TCase *tc)
 {
+    tcase_add_test(tc, time_namespace);
     tcase_add_test(tc, left_by_siglongjmp);
     tcase_add_test(tc, first_thread_ends);
     tcase_add_test(tc, another_device);
