@@ -119,6 +119,16 @@ static void count_lost(struct perf_source *s)
         lose(s, &s->rings.of[i], pt_perf_loss_count(&s->rings.of[i].loss, s->lost[i]));
 }
 
+/* What the threads did on processors that were switched on since is unknown: one loss for each, and
+ * each time.  before: as in take(). */
+static void count_unwatched(struct perf_source *s, uint64_t before)
+{
+    size_t n = pt_perf_rings_missing(&s->rings);
+
+    if (n > 0 && before > 0)
+        pt_backlog_lose_in_kernel(&s->backlog, before - 1, n);
+}
+
 /* Called by the pump. */
 static void empty_rings(void *source)
 {
@@ -206,6 +216,7 @@ static size_t take(struct pt_switch_source *source, uint64_t before, const struc
     pt_backlog_collect(&s->backlog);
     drain(s, true);
     count_lost(s);
+    count_unwatched(s, before);
     s->taken = before;
     pt_backlog_collect(&s->backlog);
     pthread_mutex_unlock(&s->lock);

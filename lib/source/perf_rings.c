@@ -75,6 +75,14 @@ int pt_perf_rings_open(struct pt_perf_rings *r, struct pt_perf_clock *clock, uin
     return e;
 }
 
+/* One that is switched off at the same time as another is switched on hides it. */
+size_t pt_perf_rings_missing(const struct pt_perf_rings *r)
+{
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+
+    return n > 0 && (size_t)n > r->count ? (size_t)n - r->count : 0;
+}
+
 void pt_perf_rings_close(struct pt_perf_rings *r)
 {
     close_rings(r);

@@ -17,6 +17,8 @@ struct pt_perf_rings {
  * the clock asks, it becomes one of the other way.  0, or a negative errno and there are none. */
 int pt_perf_rings_open(struct pt_perf_rings *r, struct pt_perf_clock *clock, uint64_t bytes)
     PT_HIDDEN;
+/* How many processors more there are by now. */
+size_t pt_perf_rings_missing(const struct pt_perf_rings *r) PT_HIDDEN;
 void pt_perf_rings_close(struct pt_perf_rings *r) PT_HIDDEN;
 
 #endif

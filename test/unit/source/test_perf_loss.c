@@ -3,7 +3,7 @@
 /*
  * Context switches that find no room: in the kernel's ring, while the thread that empties it
  * stands still, and in the backlog.  What the kernel counts of a thread is recorded or counted
- * as lost, for its cause.
+ * as lost, for its cause.  And switches that nothing watches.
  */
 #include <sched.h>
 #include <stdio.h>
@@ -38,6 +38,17 @@ ssize_t __wrap_pwrite64(int fd, const void *data, size_t length, off_t offset)
         sched_yield();
     }
     return __real_pwrite64(fd, data, length, offset);
+}
+
+long __real_sysconf(int name);
+long __wrap_sysconf(int name);
+static uint32_t more_processors; /* than there are when the stream is created */
+
+long __wrap_sysconf(int name)
+{
+    long n = __real_sysconf(name);
+
+    return name == _SC_NPROCESSORS_ONLN ? n + (long)pt_load_seqcst(&more_processors) : n;
 }
 
 static bool is_bell(int fd)
@@ -119,6 +130,30 @@ START_TEST(no_room)
     ck_assert_int_eq(posix_trace_shutdown(trid), 0);
     ck_assert_uint_gt(look(dup(fd)), 0);
     ck_assert_uint_gt(lost_of(fd, POSIXTRACE_LOST_OVERWRITTEN), 10000);
+    close(fd);
+}
+END_TEST
+
+/* A processor that is switched on later has no ring: each round with it counts one loss. */
+START_TEST(new_processor)
+{
+    int fd = log_file();
+    trace_id_t trid = make(fd, 0, POSIX_TRACE_CLOSE_FOR_CHILD);
+    struct sleeper s;
+
+    begin(&s);
+    wake_often(&s);
+    ck_assert_int_eq(posix_trace_flush(trid), 0);
+    pt_store_seqcst(&more_processors, 2u);
+    wake_often(&s);
+    ck_assert_int_eq(posix_trace_flush(trid), 0);
+    pt_store_seqcst(&more_processors, 0u);
+    wake_often(&s);
+    end(&s);
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+    look(dup(fd));
+    ck_assert_uint_ge(lost_of(fd, POSIXTRACE_LOST_SWITCHES), 2);
+    ck_assert_uint_eq(lost_otherwise(fd, POSIXTRACE_LOST_SWITCHES), 0);
     close(fd);
 }
 END_TEST
@@ -228,6 +263,7 @@ END_TEST
 static void add_tests(TCase *t)
 {
     tcase_add_test(t, no_room);
+    tcase_add_test(t, new_processor);
     tcase_add_test(t, late_round);
     tcase_add_loop_test(t, all_are_counted, 0, 2);
     tcase_add_test(t, full_ring_before_start);
