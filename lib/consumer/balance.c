@@ -84,16 +84,17 @@ struct place {
 
 static bool has_contents(const struct pt_consumer *l, uint32_t i, uint64_t word, uint64_t gen)
 {
-    const struct pt_cursor *c = i < l->known_room ? l->known[i] : NULL;
+    const struct pt_cursor *c = i < l->cursors.known_room ? l->cursors.known[i] : NULL;
 
-    return pt_word_is(word, gen) && (pt_word_state(word) != PT_CHUNK_FREE ||
-                                     (l->passive && ((c && c->gen == gen) || gen >= l->from_gen)));
+    return pt_word_is(word, gen) &&
+           (pt_word_state(word) != PT_CHUNK_FREE ||
+            (l->passive && ((c && c->gen == gen) || gen >= l->cursors.from_gen)));
 }
 
 static void begin_in(const struct pt_consumer *l, uint32_t i, uint64_t gen, struct place *p)
 {
     const struct pt_chunk *c = pt_seg_chunk(l->seg, i);
-    const struct pt_cursor *known = i < l->known_room ? l->known[i] : NULL;
+    const struct pt_cursor *known = i < l->cursors.known_room ? l->cursors.known[i] : NULL;
     uint64_t consumed = pt_load_acquire(&c->consumed);
 
     if (known && known->gen == gen) {
@@ -164,7 +165,7 @@ static int look_at_chunk(const struct pt_consumer *l, struct pt_balance *b, uint
     uint32_t end = copy_chunk(l, b, i, &p);
     struct pt_decoder d = { b->copy + p.off, b->copy + end, p.base };
     /* An onlooker skips events up to this time: they were overwritten or cleared before. */
-    uint64_t after = l->passive ? l->from_ts : 0;
+    uint64_t after = l->passive ? l->onlooker.ts : 0;
     struct pt_balance_entry *e = NULL;
     struct pt_record_author a;
     bool known = false;
@@ -261,15 +262,15 @@ static void look_at_slotless(const struct pt_consumer *l, struct pt_balance *b)
         if (!e->has_slot && !l->passive && e->t.source == PT_TALLY_FINAL)
             take_own(e, e->t.recorded, e->t.lost);
     }
-    add_past(&b->past, l->passive ? &l->past_before : &l->taken, (uint64_t)-1);
+    add_past(&b->past, l->passive ? &l->onlooker.past : &l->accounts.taken, (uint64_t)-1);
 }
 
 /* Was the writer in a past when the onlooker began?  That is now, if nothing is left of it. */
 static bool was_before(const struct pt_consumer *l, const struct pt_balance *b,
                        const struct pt_author *author)
 {
-    const uint64_t *before = l->before ? l->before : b->past_wid;
-    uint32_t n = l->before ? l->before_count : b->slots, i = author->slot_1 - 1;
+    const uint64_t *before = l->onlooker.past_wid ? l->onlooker.past_wid : b->past_wid;
+    uint32_t n = l->onlooker.past_wid ? l->onlooker.slots : b->slots, i = author->slot_1 - 1;
 
     return i < n && author->wid <= before[i];
 }
@@ -298,16 +299,16 @@ int pt_balance_take(const struct pt_consumer *l, struct pt_balance *b)
     b->copy = malloc(PT_CHUNK_MAX);
     if (!b->copy)
         return -ENOMEM;
-    b->folded = l->folded;
-    for (uint32_t i = 0; r == 0 && i < l->tally_room; i++) {
+    b->folded = l->accounts.folded;
+    for (uint32_t i = 0; r == 0 && i < l->accounts.room; i++) {
         struct pt_balance_entry *e = NULL;
 
-        if (!l->tally[i].used)
+        if (!l->accounts.tally[i].used)
             continue;
-        e = entry(b, &l->tally[i].author);
+        e = entry(b, &l->accounts.tally[i].author);
         r = e ? 0 : -ENOMEM;
         if (e)
-            e->t = l->tally[i];
+            e->t = l->accounts.tally[i];
     }
     if (r == 0)
         r = look_at_chunks(l, b, true);
@@ -372,7 +373,7 @@ void pt_balance_before(const struct pt_consumer *l, const struct pt_balance *b,
     }
     /* Cleared events are not losses.  Without a loss since the clear, a reader or the log has got
      * the other missing events. */
-    if (l->lost_last > l->clear_ts)
+    if (l->losses.lost_last > l->clear_ts)
         lost[PT_LOST_OVERWRITTEN] += above_zero(stored, held);
 }
 
@@ -384,7 +385,7 @@ void pt_balance_add_rest(const struct pt_consumer *l, const struct pt_balance *b
     uint64_t seen = f->next;
 
     for (unsigned c = 0; c < PT_LOST_OWN; c++)
-        lost[c] += b->past.lost[c] + f->lost[c] + b->lost_no_slot[c] - l->from_no_slot[c];
+        lost[c] += b->past.lost[c] + f->lost[c] + b->lost_no_slot[c] - l->onlooker.no_slot[c];
     lost[PT_LOST_FULL] += f->refused;
     lost[PT_LOST_OVERWRITTEN] += f->overwritten;
     *recorded += stored - f->excluded - f->refused;

@@ -35,6 +35,7 @@
 #define PT_CONSUMER_BALANCE_H
 
 #include "consumer/consumer.h"
+#include "log/contents.h"
 
 enum pt_balance_source {
     PT_BALANCE_OWN, /* recorded and lost are its own */

@@ -10,14 +10,14 @@
 
 /* If another writer takes the slot meanwhile, the numbers in it have the wrong wid, and
  * readers ignore them. */
-static void store_slot(struct pt_consumer *l, const struct pt_account *t, unsigned which)
+static void store_slot(struct pt_accounts *a, const struct pt_account *t, unsigned which)
 {
     struct pt_slot *s;
     struct pt_slot_books *b;
 
     if (t->source != PT_TALLY_SLOT && t->source != PT_TALLY_FINAL)
         return;
-    s = pt_seg_slot(l->seg, t->slot);
+    s = pt_seg_slot(a->seg, t->slot);
     if (pt_load_acquire(&s->wid) != t->author.wid)
         return;
     pt_assert(pt_account_given(t) >= t->cleared);
@@ -29,25 +29,25 @@ static void store_slot(struct pt_consumer *l, const struct pt_account *t, unsign
     pt_store_relaxed(&b->refused, t->refused);
 }
 
-void pt_checkpoint_clear(struct pt_consumer *l)
+void pt_checkpoint_clear(struct pt_accounts *a)
 {
-    l->folded.cleared = l->folded.given;
-    for (uint32_t i = 0; i < l->tally_room; i++)
-        if (l->tally[i].used)
-            l->tally[i].cleared = pt_account_given(&l->tally[i]);
+    a->folded.cleared = a->folded.given;
+    for (uint32_t i = 0; i < a->room; i++)
+        if (a->tally[i].used)
+            a->tally[i].cleared = pt_account_given(&a->tally[i]);
 }
 
-void pt_checkpoint_leave(struct pt_consumer *l, const struct pt_log_books *log)
+void pt_checkpoint_leave(struct pt_accounts *a, const struct pt_log_books *log)
 {
-    struct pt_seg_header *h = l->seg->h;
+    struct pt_seg_header *h = a->seg->h;
     uint64_t turn = pt_load_relaxed(&h->books_now) + 1;
     unsigned which = (unsigned)(turn & 1u);
     struct pt_checkpoint sum = {
         .lsn = log->lsn,
-        .given = l->folded.given - l->folded.cleared,
-        .excluded = l->folded.excluded + l->folded.cleared,
-        .refused = l->folded.refused,
-        .watermark = l->delivered_ts,
+        .given = a->folded.given - a->folded.cleared,
+        .excluded = a->folded.excluded + a->folded.cleared,
+        .refused = a->folded.refused,
+        .watermark = a->delivered_ts,
         .events = log->events,
         .waiting = log->waiting,
         .log_full = log->full,
@@ -55,14 +55,14 @@ void pt_checkpoint_leave(struct pt_consumer *l, const struct pt_log_books *log)
         .log_error = log->error,
     };
 
-    pt_assert_call(!l->passive && !l->seg->copy);
-    pt_assert_valid(pt_accounting_balances(l));
-    for (uint32_t i = 0; i < l->tally_room; i++) {
-        const struct pt_account *t = &l->tally[i];
+    pt_assert_call(!a->passive && !a->seg->copy);
+    pt_assert_valid(pt_accounting_balances(a));
+    for (uint32_t i = 0; i < a->room; i++) {
+        const struct pt_account *t = &a->tally[i];
 
         if (!t->used)
             continue;
-        store_slot(l, t, which);
+        store_slot(a, t, which);
         sum.given += pt_account_given(t) - t->cleared;
         sum.excluded += t->excluded + t->cleared;
         sum.refused += t->refused;
@@ -125,27 +125,27 @@ static void subtract_slots(struct pt_seg *seg, struct pt_checkpoint *sum)
     }
 }
 
-static void report_sums(const struct pt_consumer *l, const struct pt_checkpoint *sum,
+static void report_sums(const struct pt_accounts *a, const struct pt_checkpoint *sum,
                         struct pt_log_status *status)
 {
-    uint64_t stored = l->gone.recorded;
+    uint64_t stored = a->gone.recorded;
     uint64_t passed = sum->excluded + sum->refused;
 
     for (unsigned c = 0; c < PT_LOST_OWN; c++)
-        status->lost_unknown_author[c] = l->gone.lost[c] + l->seg->h->lost_no_slot[c];
-    status->lost_switches = l->seg->h->lost_switches;
+        status->lost_unknown_author[c] = a->gone.lost[c] + a->seg->h->lost_no_slot[c];
+    status->lost_switches = a->seg->h->lost_switches;
     status->lost_unknown_author[PT_LOST_FULL] += sum->refused;
     status->lost_unknown_author[PT_LOST_OVERWRITTEN] += stored - sum->given - passed;
     status->recorded_unknown_author = stored > passed ? stored - passed : 0;
 }
 
-int pt_checkpoint_tail(struct pt_consumer *l, struct pt_log_tail *tail)
+int pt_checkpoint_tail(struct pt_accounts *a, struct pt_log_tail *tail)
 {
-    const struct pt_seg_header *h = l->seg->h;
+    const struct pt_seg_header *h = a->seg->h;
     struct pt_checkpoint sum = h->books[h->books_now & 1u];
 
-    pt_consumer_take_counts(l);
-    tail->authors = malloc((l->tally_count + 1) * sizeof *tail->authors);
+    pt_accounts_take(a, true);
+    tail->authors = malloc((a->count + 1) * sizeof *tail->authors);
     if (!tail->authors)
         return -ENOMEM;
     tail->author_count = 0;
@@ -158,27 +158,27 @@ int pt_checkpoint_tail(struct pt_consumer *l, struct pt_log_tail *tail)
         .overwritten = sum.log_overwritten,
         .error = sum.log_error,
     };
-    pt_assert_call(l->seg->copy);
-    subtract_slots(l->seg, &sum);
-    for (uint32_t i = 0; i < l->tally_room; i++) {
-        const struct pt_account *t = &l->tally[i];
+    pt_assert_call(a->seg->copy);
+    subtract_slots(a->seg, &sum);
+    for (uint32_t i = 0; i < a->room; i++) {
+        const struct pt_account *t = &a->tally[i];
 
         if (!t->used)
             continue;
         if (t->source == PT_TALLY_SLOT) {
-            struct pt_log_author_totals *a = &tail->authors[tail->author_count++];
-            const struct pt_slot_books *b = books_of(l->seg, t->slot, t->author.wid);
+            struct pt_log_author_totals *author = &tail->authors[tail->author_count++];
+            const struct pt_slot_books *b = books_of(a->seg, t->slot, t->author.wid);
 
-            pt_checkpoint_fill(t, a);
-            a->logged = b ? b->given : 0;
-            a->logged_to = b ? b->next : 0;
+            pt_checkpoint_fill(t, author);
+            author->logged = b ? b->given : 0;
+            author->logged_to = b ? b->next : 0;
             continue;
         }
         sum.given += pt_account_given(t);
         sum.excluded += t->excluded;
         sum.refused += t->refused;
     }
-    pt_assert(tail->author_count <= l->tally_count);
-    report_sums(l, &sum, &tail->status);
+    pt_assert(tail->author_count <= a->count);
+    report_sums(a, &sum, &tail->status);
     return 0;
 }

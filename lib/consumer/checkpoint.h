@@ -33,14 +33,14 @@
 #ifndef PT_CONSUMER_CHECKPOINT_H
 #define PT_CONSUMER_CHECKPOINT_H
 
-#include "consumer/consumer.h"
+#include "consumer/accounting.h"
 #include "log/reader/reader.h"
 
 /* Makes a checkpoint: the accounts of each writer, in its slot; the sums; the accounts of
  * the log. */
-void pt_checkpoint_leave(struct pt_consumer *l, const struct pt_log_books *log);
+void pt_checkpoint_leave(struct pt_accounts *a, const struct pt_log_books *log);
 /* The log was cleared: events that it was given before are no part of the stream. */
-void pt_checkpoint_clear(struct pt_consumer *l);
+void pt_checkpoint_clear(struct pt_accounts *a);
 
 /* In the copy of a dead consumer's segment: */
 
@@ -49,7 +49,7 @@ void pt_checkpoint_take(const struct pt_seg *seg, uint32_t index, struct pt_acco
 /* After the last round: fills *tail with the authors that have a slot, in a malloced array,
  * the sums of all others, and the last packet of the log that these numbers include.
  * 0 or -ENOMEM. */
-int pt_checkpoint_tail(struct pt_consumer *l, struct pt_log_tail *tail);
+int pt_checkpoint_tail(struct pt_accounts *a, struct pt_log_tail *tail);
 
 /* The totals of a tally as a log lists them.  Used by each round, too. */
 void pt_checkpoint_fill(const struct pt_account *t, struct pt_log_author_totals *a);

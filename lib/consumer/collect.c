@@ -91,27 +91,25 @@ int pt_collect_put_made(struct pt_collect *r, uint32_t id, uint64_t ts, const vo
 static int put_due(struct pt_collect *r)
 {
     struct pt_consumer *l = r->live;
-    const struct pt_set *filter = &l->start_filter;
-    unsigned out = l->stop_out;
-    bool marks = l->seg->g.attr.stream_policy == POSIX_TRACE_FLUSH && !l->overflowing;
+    struct pt_auto_stop *a = &l->stops;
+    const struct pt_set *filter = &a->start_filter;
+    bool marks = l->seg->g.attr.stream_policy == POSIX_TRACE_FLUSH && !l->losses.overflowing;
+    bool start = pt_auto_stop_take_start(a, l->watermark);
+    bool resume = pt_auto_stop_take_resume(a, l->watermark) || start;
     int e = 0, one = 1;
 
-    if ((l->start_due || l->resume_due) && l->start_ts < l->watermark) {
-        if (l->start_due) {
-            r->started_ts = l->start_ts;
-            if (!pt_set_has(filter, POSIX_TRACE_START))
-                e = put_made(r, POSIX_TRACE_START, l->start_ts, filter, sizeof *filter);
-        }
-        l->start_due = l->resume_due = false;
-        if (e == 0 && marks && !pt_set_has(filter, POSIX_TRACE_RESUME))
-            e = put_made(r, POSIX_TRACE_RESUME, l->start_ts, NULL, 0);
+    if (start) {
+        r->started_ts = a->start_ts;
+        if (!pt_set_has(filter, POSIX_TRACE_START))
+            e = put_made(r, POSIX_TRACE_START, a->start_ts, filter, sizeof *filter);
     }
-    if (e == 0 && l->automatic == PT_AUTO_STOP_DUE && l->gap_from < l->watermark) {
-        l->automatic = PT_AUTO_STOPPED;
-        if (!(out & PT_MARK_STOP) && pt_collect_in_window(r, l->gap_from - 1))
-            e = put_made(r, POSIX_TRACE_STOP, l->gap_from, &one, sizeof one);
-        if (e == 0 && marks && !(out & PT_MARK_FULL_OVERFLOW))
-            e = put_made(r, POSIX_TRACE_OVERFLOW, l->gap_from, NULL, 0);
+    if (e == 0 && resume && marks && !pt_set_has(filter, POSIX_TRACE_RESUME))
+        e = put_made(r, POSIX_TRACE_RESUME, a->start_ts, NULL, 0);
+    if (e == 0 && pt_auto_stop_take_stop(a, l->watermark)) {
+        if (!(a->stop_out & PT_MARK_STOP) && pt_collect_in_window(r, a->gap_from - 1))
+            e = put_made(r, POSIX_TRACE_STOP, a->gap_from, &one, sizeof one);
+        if (e == 0 && marks && !(a->stop_out & PT_MARK_FULL_OVERFLOW))
+            e = put_made(r, POSIX_TRACE_OVERFLOW, a->gap_from, NULL, 0);
     }
     return e;
 }
@@ -119,7 +117,7 @@ static int put_due(struct pt_collect *r)
 /* OVERFLOW or RESUME of a loss. */
 static int put_mark(struct pt_collect *r, uint32_t id, uint64_t ts)
 {
-    return pt_consumer_shows_mark(r->live, id, ts) ? put_made(r, id, ts, NULL, 0) : 0;
+    return pt_losses_shows(&r->live->losses, id, ts) ? put_made(r, id, ts, NULL, 0) : 0;
 }
 
 /* OVERFLOW or RESUME of losses that have no other mark (shm/loss_interval.h), when such a gap
@@ -127,20 +125,16 @@ static int put_mark(struct pt_collect *r, uint32_t id, uint64_t ts)
 static int put_missed(struct pt_collect *r)
 {
     struct pt_consumer *l = r->live;
-    uint64_t begin = l->overflow_ts < l->missed_from ? l->overflow_ts : l->missed_from;
-    uint64_t at = l->delivered_ts;
+    uint64_t at;
+    uint32_t id;
     int e;
 
-    if (l->overflowing == l->missing)
+    if (!pt_losses_missed_mark(&l->losses, l->accounts.delivered_ts, l->watermark, &id, &at))
         return 0;
-    if (l->missing && begin > at)
-        at = begin;
-    e = put_mark(r, l->missing ? POSIX_TRACE_OVERFLOW : POSIX_TRACE_RESUME,
-                 at < l->watermark ? at : l->watermark);
+    e = put_mark(r, id, at);
     if (e < 0)
         return e;
-    l->overflowing = l->missing;
-    l->overflow_ts = UINT64_MAX;
+    pt_losses_missed_put(&l->losses);
     return 0;
 }
 
@@ -150,34 +144,22 @@ static int put_missed(struct pt_collect *r)
 static bool look_at_overflow(struct pt_collect *r)
 {
     struct pt_consumer *l = r->live;
-    uint64_t last = pt_load_seqcst(&l->seg->h->lost_last_ts), first;
-    unsigned out = pt_loss_marks_now(l->seg->h);
+    uint64_t first;
 
-    if (last <= l->lost_last)
-        return false;
-    first = pt_exchange_seqcst(&l->seg->h->lost_first_ts, UINT64_MAX);
-    pt_consumer_take_marks(l, out);
-    l->lost_last = last;
-    if (first < l->overflow_ts)
-        l->overflow_ts = first;
     /* A dead flush thread has reported these already. */
-    return first != UINT64_MAX || !l->seg->copy;
+    return pt_losses_take(&l->losses, &first) && (first != UINT64_MAX || !l->seg->copy);
 }
 
-/* Chunks that were taken between a round and its commit have times older than the last
- * round of the log: OVERFLOW and RESUME get the time of that round then. */
 static int put_overflow(struct pt_collect *r)
 {
     struct pt_consumer *l = r->live;
-    uint64_t until = l->lost_last > l->delivered_ts ? l->lost_last : l->delivered_ts;
-    uint64_t at = l->overflow_ts > l->delivered_ts ? l->overflow_ts : l->delivered_ts;
+    uint64_t overflow, resume;
     int e;
 
-    l->overflow_ts = UINT64_MAX;
-    if (l->overflowing)
+    if (!pt_losses_loop_marks(&l->losses, l->accounts.delivered_ts, &overflow, &resume))
         return 0;
-    e = put_mark(r, POSIX_TRACE_OVERFLOW, at < until ? at : until);
-    return e ? e : put_mark(r, POSIX_TRACE_RESUME, until);
+    e = put_mark(r, POSIX_TRACE_OVERFLOW, overflow);
+    return e ? e : put_mark(r, POSIX_TRACE_RESUME, resume);
 }
 
 /* Are START and STOP in the order of time? */
@@ -204,11 +186,12 @@ static int emit(struct pt_collect *r, struct pt_run *run)
     }
     if (l->seg->g.attr.stream_policy == POSIX_TRACE_LOOP && !l->seg->copy) {
         pt_copy_unchecked(r->copy, p->records, p->bytes);
-        if (!pt_cursor_valid(l, &(struct pt_cursor){ .index = run->index, .gen = p->chunk_seq })) {
+        if (!pt_cursor_valid(&l->cursors,
+                             &(struct pt_cursor){ .index = run->index, .gen = p->chunk_seq })) {
             /* A control writer has no tally. */
-            t = p->author.wid ? pt_consumer_tally(l, &p->author) : NULL;
+            t = p->author.wid ? pt_accounts_get(&l->accounts, &p->author) : NULL;
             if (t)
-                t->dropped += p->events;
+                pt_account_drop(t, p->events);
             return 0;
         }
         p->records = r->copy;
@@ -260,15 +243,15 @@ static int order_chunks(struct pt_collect *r)
     int e = 0;
 
     r->next_count = 0;
-    for (uint32_t i = 0; e == 0 && i < l->known_room; i++) {
-        struct pt_cursor *c = l->known[i];
+    for (uint32_t i = 0; e == 0 && i < l->cursors.known_room; i++) {
+        struct pt_cursor *c = l->cursors.known[i];
 
         if (!c)
             continue;
         e = pt_array_grow(&r->next, &r->next_room, r->next_count, sizeof *r->next);
         if (e == 0)
             r->next[r->next_count++] = (struct pt_next){
-                pt_cursor_decode(l, c) == PT_CURSOR_EVENT ? c->record.ts : 0, i
+                pt_cursor_decode(&l->cursors, c) == PT_CURSOR_EVENT ? c->record.ts : 0, i
             };
     }
     if (r->next_count)
@@ -290,7 +273,7 @@ static int write_chunks(struct pt_collect *r)
     for (size_t i = 0; e == 0 && i < r->next_count; i++) {
         e = emit_runs(r, r->next[i].ts);
         if (e == 0)
-            e = pt_collect_chunk(r, r->live->known[r->next[i].index]);
+            e = pt_collect_chunk(r, r->live->cursors.known[r->next[i].index]);
     }
     /* The runs are accounted for, so they are written even after an error. */
     rest = emit_runs(r, UINT64_MAX);
@@ -307,7 +290,7 @@ static int learn_windows(struct pt_collect *r)
 
     for (;;) {
         /* The flush works by chunk: the merge only served to find new contents. */
-        pt_cursor_unqueue_all(r->live);
+        pt_cursors_unqueue(&r->live->cursors);
         r->overflow |= look_at_overflow(r);
         e = pt_collect_windows(r);
         if (e != PT_ROUND_AGAIN)
@@ -342,16 +325,16 @@ int pt_collect_write(struct pt_collect *r)
     if (r->unfinished) {
         /* Some chunks still have events older than the watermark; the next round writes them. */
         r->more = true;
-        l->watermark = l->delivered_ts;
-        l->missed_known = 0; /* if a gap was open, the next round is in it, too */
+        l->watermark = l->accounts.delivered_ts;
+        pt_losses_forget_missed(&l->losses); /* if a gap was open, the next round is in it, too */
         return e;
     }
     pt_assert(r->run_count == 0 && r->touched_count <= r->next_count);
     if (r->window_count)
-        pt_consumer_set_window(l, r->windows[r->window_count - 1].open,
-                               r->windows[r->window_count - 1].ts);
+        pt_windows_set(&l->windows, r->windows[r->window_count - 1].open,
+                       r->windows[r->window_count - 1].ts);
     if (l->watermark != UINT64_MAX)
-        l->delivered_ts = l->watermark;
+        l->accounts.delivered_ts = l->watermark;
     return e;
 }
 
@@ -362,22 +345,22 @@ void pt_collect_commit(struct pt_collect *r, const struct pt_log_books *log)
     /* Checkpoint before positions: after SIGKILL between the two, recovery reads records again
      * that the checkpoint has, and recognises them by number. */
     pt_assert_call(!r->unfinished || r->more);
-    pt_checkpoint_leave(l, log);
+    pt_checkpoint_leave(&l->accounts, log);
     if (r->started_ts > pt_load_relaxed(&l->seg->h->start_told))
         pt_store_release(&l->seg->h->start_told, r->started_ts);
     r->given_back = 0;
     for (size_t i = 0; i < r->touched_count; i++) {
-        struct pt_cursor *c = l->known[r->touched[i]];
+        struct pt_cursor *c = l->cursors.known[r->touched[i]];
 
         if (!c)
             continue;
         pt_assert(c->index == r->touched[i] && c->off <= c->limit);
         pt_store_release(&pt_seg_chunk(l->seg, c->index)->consumed,
                          pt_consumed_make(c->gen, c->off));
-        r->given_back += pt_cursor_retire(l, c);
+        r->given_back += pt_cursor_retire(&l->cursors, c);
     }
     r->touched_count = 0;
-    pt_consumer_release_ended(l);
+    pt_accounts_release(&l->accounts);
 }
 
 int pt_collect_totals(struct pt_consumer *l, bool all, struct pt_name_turn *names,
@@ -388,19 +371,20 @@ int pt_collect_totals(struct pt_consumer *l, bool all, struct pt_name_turn *name
     struct pt_log_author_totals *a;
     uint64_t named;
 
-    pt_consumer_take_counts(l);
-    pt_consumer_read_names(l, names);
-    a = malloc((l->tally_count + 1) * sizeof *a);
+    pt_accounts_take(&l->accounts, l->finished);
+    pt_accounts_read_names(&l->accounts, names);
+    a = malloc((l->accounts.count + 1) * sizeof *a);
     if (!a)
         return -ENOMEM;
     *count = 0;
-    named = l->folded.named;
+    named = l->accounts.folded.named;
     for (unsigned c = 0; c < PT_LOST_OWN; c++)
-        status->lost_unknown_author[c] = l->gone.lost[c] + pt_load_relaxed(&h->lost_no_slot[c]);
-    status->lost_unknown_author[PT_LOST_OVERWRITTEN] += l->unseen;
+        status->lost_unknown_author[c] = l->accounts.gone.lost[c] +
+                                         pt_load_relaxed(&h->lost_no_slot[c]);
+    status->lost_unknown_author[PT_LOST_OVERWRITTEN] += l->accounts.unseen;
     status->lost_switches = pt_load_relaxed(&h->lost_switches);
-    for (uint32_t i = 0; i < l->tally_room; i++) {
-        struct pt_account *t = &l->tally[i];
+    for (uint32_t i = 0; i < l->accounts.room; i++) {
+        struct pt_account *t = &l->accounts.tally[i];
 
         if (!t->used)
             continue;
@@ -412,8 +396,10 @@ int pt_collect_totals(struct pt_consumer *l, bool all, struct pt_name_turn *name
         pt_checkpoint_fill(t, &a[(*count)++]);
         t->changed = false;
     }
-    status->recorded_unknown_author = l->gone.recorded > named ? l->gone.recorded - named : 0;
-    pt_assert(*count <= l->tally_count);
+    status->recorded_unknown_author = l->accounts.gone.recorded > named
+                                          ? l->accounts.gone.recorded - named
+                                          : 0;
+    pt_assert(*count <= l->accounts.count);
     *totals = a;
     return 0;
 }

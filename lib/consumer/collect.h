@@ -10,6 +10,7 @@
 
 #include "consumer/consumer.h"
 #include "consumer/thread_names.h"
+#include "log/contents.h"
 #include "log/types.h"
 
 /* Where the packets go. */

@@ -54,7 +54,7 @@ static bool window_open_at(const struct pt_collect *r, uint64_t ts)
     size_t n = windows_until(r, ts);
 
     pt_assert(n <= r->window_count && (n == 0 || r->windows[n - 1].ts <= ts));
-    return n ? r->windows[n - 1].open : r->live->window_open;
+    return n ? r->windows[n - 1].open : r->live->windows.open;
 }
 
 bool pt_collect_in_window(const struct pt_collect *r, uint64_t ts)
@@ -75,7 +75,7 @@ static int note_window(struct pt_collect *r, const struct pt_cursor *c)
 {
     uint32_t id = c->record.id;
 
-    if ((id != POSIX_TRACE_START && id != POSIX_TRACE_STOP) || c->record.ts < r->live->window_ts)
+    if ((id != POSIX_TRACE_START && id != POSIX_TRACE_STOP) || c->record.ts < r->live->windows.ts)
         return 0;
     return add_window(r, c->record.ts, id == POSIX_TRACE_START);
 }
@@ -160,15 +160,15 @@ static int take_record(struct pt_collect *r, struct pt_cursor *c, struct run *ru
     enum pt_fate fate = pt_consumer_fate(l, c, control || pt_collect_in_window(r, c->record.ts));
     /* Room for the current run and for one that this record may start. */
     int e = pt_array_grow(&r->runs, &r->run_room, r->run_count + 1, sizeof *r->runs);
-    struct pt_account *t = control ? NULL : pt_consumer_tally(l, &c->author);
+    struct pt_account *t = control ? NULL : pt_accounts_get(&l->accounts, &c->author);
 
     if (e < 0 || (!control && !t))
         return -ENOMEM;
     if (t)
-        pt_consumer_account(t, c->no, fate);
-    if (fate == PT_FATE_OVERWRITTEN && c->record.ts < l->overflow_ts)
-        l->overflow_ts = c->record.ts;
-    if (fate == PT_FATE_DELIVER && c->record.ts < l->delivered_ts)
+        pt_account_add(t, c->no, fate);
+    if (fate == PT_FATE_OVERWRITTEN)
+        pt_losses_note(&l->losses, c->record.ts);
+    if (fate == PT_FATE_DELIVER && c->record.ts < l->accounts.delivered_ts)
         l->late++;
     if (fate == PT_FATE_DELIVER)
         add_to_run(r, c, run);
@@ -187,15 +187,15 @@ static void plain_span(const struct pt_collect *r, uint64_t ts, uint64_t *low, u
     size_t n = windows_until(r, ts);
 
     *high = l->watermark;
-    *low = l->clear_ts > l->lost_last ? l->clear_ts : l->lost_last;
-    if (l->delivered_ts > *low + 1)
-        *low = l->delivered_ts - 1;
-    if (l->past_to > *low)
-        *low = l->past_to;
-    if (l->gap_to == UINT64_MAX)
-        *high = l->gap_from < *high ? l->gap_from : *high;
-    else if (l->gap_to > *low)
-        *low = l->gap_to;
+    *low = l->clear_ts > l->losses.lost_last ? l->clear_ts : l->losses.lost_last;
+    if (l->accounts.delivered_ts > *low + 1)
+        *low = l->accounts.delivered_ts - 1;
+    if (l->stops.past_to > *low)
+        *low = l->stops.past_to;
+    if (l->stops.gap_to == UINT64_MAX)
+        *high = l->stops.gap_from < *high ? l->stops.gap_from : *high;
+    else if (l->stops.gap_to > *low)
+        *low = l->stops.gap_to;
     if (!window_open_at(r, ts))
         *high = 0;
     if (n && r->windows[n - 1].ts > *low)
@@ -218,13 +218,13 @@ static void take_plain(struct pt_collect *r, struct pt_cursor *c, struct run *ru
         return;
     plain_span(r, c->record.ts, &low, &high);
     pt_scan_events(&s, low, high, &r->types);
-    if (s.events == 0 || !pt_cursor_valid(l, c)) {
+    if (s.events == 0 || !pt_cursor_valid(&l->cursors, c)) {
         run->counted = run->counted && s.events == 0;
         return;
     }
-    t = pt_consumer_tally(l, &c->author); /* exists since the previous record */
+    t = pt_accounts_get(&l->accounts, &c->author); /* exists since the previous record */
     pt_assert(t && t->used && s.at.p <= at + c->limit);
-    pt_consumer_account_many(t, c->no, s.events);
+    pt_account_add_many(t, c->no, s.events);
     run->p.events += (uint32_t)s.events;
     run->p.last_ts = s.last_ts;
     run->end = c->off = (uint32_t)(s.at.p - at);
@@ -237,11 +237,11 @@ int pt_collect_chunk(struct pt_collect *r, struct pt_cursor *c)
     struct run run = { .open = false };
     int e = pt_array_grow(&r->touched, &r->touched_room, r->touched_count, sizeof *r->touched);
 
-    pt_assert_call(!c->queued && l->known[c->index] == c);
+    pt_assert_call(!c->queued && l->cursors.known[c->index] == c);
     if (e < 0)
         return e;
     r->touched[r->touched_count++] = c->index;
-    while (e == 0 && pt_cursor_decode(l, c) == PT_CURSOR_EVENT) {
+    while (e == 0 && pt_cursor_decode(&l->cursors, c) == PT_CURSOR_EVENT) {
         if (c->record.ts >= l->watermark) {
             r->more = true;
             break;
@@ -275,20 +275,20 @@ static int read_windows(struct pt_collect *r, const struct pt_cursor **oldest)
     int e = 0;
 
     *oldest = NULL;
-    for (uint32_t i = 0; e == 0 && i < l->known_room; i++) {
-        struct pt_cursor *c = l->known[i], peek;
+    for (uint32_t i = 0; e == 0 && i < l->cursors.known_room; i++) {
+        struct pt_cursor *c = l->cursors.known[i], peek;
 
         if (!c || c->author.level != PT_LEVEL_CONTROL)
             continue;
         peek = *c;
         if (!*oldest || c->gen < (*oldest)->gen)
             *oldest = c;
-        while (e == 0 && pt_cursor_decode(l, &peek) == PT_CURSOR_EVENT &&
+        while (e == 0 && pt_cursor_decode(&l->cursors, &peek) == PT_CURSOR_EVENT &&
                peek.record.ts < l->watermark) {
             e = note_window(r, &peek);
             peek.off += peek.size;
         }
-        if (!pt_cursor_valid(l, c))
+        if (!pt_cursor_valid(&l->cursors, c))
             return PT_ROUND_AGAIN;
     }
     return e;
@@ -306,17 +306,17 @@ int pt_collect_windows(struct pt_collect *r)
     if (e != 0)
         return e;
     /* The oldest chunk has the state before its first record, unless it was read in part. */
-    if (oldest && oldest->off == sizeof(struct pt_chunk) && !r->unfinished) {
-        if (!pt_consumer_take_window(l, oldest))
+    if (oldest && pt_cursor_is_first(oldest) && !r->unfinished) {
+        if (!pt_cursor_window_before(&l->cursors, oldest, &l->windows.open))
             return PT_ROUND_AGAIN;
-    } else if (!oldest && l->lost_last) {
-        l->window_open = l->window_now;
+    } else if (!oldest && l->losses.lost_last) {
+        l->windows.open = l->windows.now;
     }
     sort_windows(r);
-    /* As pt_consumer_open_window(). */
-    if (l->opened_ts > l->window_ts && l->opened_ts < l->watermark &&
-        !window_open_at(r, l->opened_ts)) {
-        e = add_window(r, l->opened_ts, true);
+    /* As pt_windows_open_at(). */
+    if (l->windows.opened_ts > l->windows.ts && l->windows.opened_ts < l->watermark &&
+        !window_open_at(r, l->windows.opened_ts)) {
+        e = add_window(r, l->windows.opened_ts, true);
         sort_windows(r);
     }
     return e;

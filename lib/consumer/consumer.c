@@ -19,6 +19,7 @@
 #include "base/assert.h"
 #include "consumer/consumer.h"
 #include "shm/mark_filter.h"
+#include "shm/syncpoint.h"
 
 /* The author of events that the reader makes: the pid of the stream's owner, and no thread. */
 static const struct pt_author *reader_author(struct pt_consumer *l)
@@ -31,74 +32,26 @@ int pt_consumer_init(struct pt_consumer *l, struct pt_seg *seg)
 {
     memset(l, 0, sizeof *l);
     l->seg = seg;
-    l->gap_to = 0;
-    l->tally_max = PT_TALLY_MAX;
-    l->overflow_ts = UINT64_MAX;
+    pt_watch_init(&l->watch);
+    pt_cursors_init(&l->cursors, seg);
     /* The chunk with the last START or STOP may have been read and freed by an earlier consumer,
      * and a full stream has no chunk for another one. */
-    l->window_open = pt_load_relaxed(&seg->h->window) != 0;
-    pt_watch_init(&l->watch);
-    pt_merge_init(&l->merge);
+    l->windows.open = pt_load_relaxed(&seg->h->window) != 0;
+    pt_auto_stop_init(&l->stops, seg);
+    pt_losses_init(&l->losses, seg);
+    pt_accounts_init(&l->accounts, seg);
     l->buffer = malloc(PT_MAX_DATA + 64);
     return l->buffer ? 0 : -ENOMEM;
-}
-
-/* Events that were overwritten before the onlooker's start make a gap, which metrics have to know
- * of.  It starts at the clear, or else at the creation, and ends at the first remaining event. */
-static void begin_in_gap(struct pt_consumer *l)
-{
-    uint64_t created = pt_load_relaxed(&l->seg->h->sync_first.ts);
-
-    if (l->lost_last <= l->clear_ts)
-        return;
-    l->overflow_due = true;
-    l->overflow_ts = l->clear_ts > created ? l->clear_ts : created;
-}
-
-int pt_consumer_look_on(struct pt_consumer *l, struct pt_seg *seg)
-{
-    const struct pt_seg_header *h = seg->h;
-    int r = pt_consumer_init(l, seg);
-
-    if (r < 0)
-        return r;
-    pt_assert(l->seg == seg && !seg->copy);
-    l->passive = l->watch.passive = true;
-    l->from_wid = pt_load_seqcst(&h->next_wid);
-    l->from_gen = pt_load_seqcst(&h->next_gen);
-    l->from_ts = l->lost_last = pt_load_seqcst(&h->lost_last_ts);
-    l->missed_known = pt_load_seqcst(&h->missed_last);
-    l->marks_met = pt_load_seqcst(&h->loss_marks);
-    l->clear_ts = pt_load_seqcst(&h->clear_ts);
-    if (l->clear_ts > l->from_ts)
-        l->from_ts = l->clear_ts - 1;
-    begin_in_gap(l);
-    for (unsigned c = 0; c < PT_LOST_OWN; c++)
-        l->from_no_slot[c] = pt_load_relaxed(&h->lost_no_slot[c]);
-    l->from_switches = pt_load_relaxed(&h->lost_switches);
-    r = pt_consumer_refresh(l);
-    if (r == 0) {
-        pt_consumer_learn_window(l);
-        r = pt_consumer_begin_tallies(l);
-    }
-    if (r < 0)
-        pt_consumer_deinit(l);
-    return r;
 }
 
 void pt_consumer_deinit(struct pt_consumer *l)
 {
     if (!l->seg)
         return;
-    pt_cursor_unqueue_all(l);
-    for (uint32_t i = 0; i < l->known_room; i++)
-        free(l->known[i]);
-    free(l->known);
-    pt_merge_deinit(&l->merge);
+    pt_cursors_deinit(&l->cursors);
     pt_watch_deinit(&l->watch);
-    free(l->tally);
-    free(l->ended);
-    free(l->before);
+    pt_accounts_deinit(&l->accounts);
+    pt_onlooker_deinit(&l->onlooker);
     free(l->buffer);
     l->seg = NULL;
 }
@@ -108,21 +61,76 @@ void pt_consumer_finish(struct pt_consumer *l)
     l->finished = true;
 }
 
+/* Called with each new watermark, before events below it are read. */
+static void look_at_state(struct pt_consumer *l)
+{
+    const struct pt_seg_header *h = l->seg->h;
+    uint64_t state = pt_load_seqcst(&h->state);
+
+    /* Not for LOOP streams, which do not start without room for START. */
+    if (pt_state_runs(state) && l->seg->g.attr.stream_policy != POSIX_TRACE_LOOP)
+        pt_windows_run_since(&l->windows, pt_state_ts(h, state));
+    pt_auto_stop_look(&l->stops, state);
+}
+
+/* The order matters: first the watermark, then losses and chunks.  So an event before the
+ * watermark, or a loss before it, is committed before the scan loads its chunk or word. */
+int pt_consumer_refresh(struct pt_consumer *l)
+{
+    l->windows.now = pt_load_seqcst(&l->seg->h->window) != 0;
+    if (l->finished)
+        l->watermark = UINT64_MAX;
+    else
+        l->watermark = pt_watch_look(&l->watch, l->seg);
+    pt_losses_look_at_missed(&l->losses, l->accounts.delivered_ts);
+    look_at_state(l);
+    if (!l->passive && !l->seg->copy)
+        pt_syncpoint_maintain(l->seg->h, l->seg->g.clock);
+    return pt_cursors_scan(&l->cursors, &l->windows);
+}
+
+/* Called when a chunk with START and STOP may have been overwritten unread: sets the window
+ * to the state before the oldest remaining chunk, unless that one is being read.  False: no
+ * such chunk is known. */
+static bool relearn_window(struct pt_consumer *l)
+{
+    const struct pt_cursor *oldest = pt_cursors_oldest_control(&l->cursors);
+
+    if (!oldest)
+        return false;
+    return !pt_cursor_is_first(oldest) ||
+           pt_cursor_window_before(&l->cursors, oldest, &l->windows.open);
+}
+
+/* The same after a scan of the chunks; without such a chunk, the header's window word counts. */
+static void settle_window(struct pt_consumer *l)
+{
+    l->windows.lost = false;
+    if (!relearn_window(l))
+        l->windows.open = l->windows.now;
+}
+
+void pt_consumer_learn_window(struct pt_consumer *l)
+{
+    l->windows.ts = 0;
+    settle_window(l);
+}
+
 enum pt_fate pt_consumer_fate(const struct pt_consumer *l, const struct pt_cursor *c,
                               bool window_open)
 {
     uint64_t ts = c->record.ts;
     bool control = c->author.wid == 0;
 
-    if (ts < l->clear_ts || (l->passive && ts <= l->from_ts))
+    if (ts < l->clear_ts || (l->passive && ts <= l->onlooker.ts))
         return PT_FATE_EXCLUDE;
     if (control && c->record.truncated) /* filtered: only marks a window */
         return PT_FATE_EXCLUDE;
     /* In any window, since the START may not be there yet. */
-    if (!control && pt_consumer_in_gap(l, ts))
+    if (!control && pt_auto_stop_refuses(&l->stops, ts))
         return PT_FATE_REFUSED;
     /* Checked before the window, because the START that opened it may be overwritten, too. */
-    if (ts <= l->lost_last)
+    if (ts <= l->losses.lost_last)
         return PT_FATE_OVERWRITTEN;
     /* The START that opened the window may have been taken from an onlooker. */
     if (!control && !window_open)
@@ -137,32 +145,31 @@ static int make_event(struct pt_consumer *l, struct pt_event *e, uint32_t id, ui
     *e = (struct pt_event){
         .ts = ts, .id = (uint16_t)id, .data = data, .len = len, .author = reader_author(l)
     };
-    l->delivered_ts = ts;
+    l->accounts.delivered_ts = ts;
     return PT_LIVE_EVENT;
 }
 
 /* Makes the START or STOP that is due before an event with time ts. */
 static int synthetic(struct pt_consumer *l, struct pt_event *e, uint64_t ts)
 {
+    struct pt_auto_stop *a = &l->stops;
     bool stops;
 
     /* If both are due, the START is that of an earlier stop. */
-    if (l->start_due && ts > l->start_ts) {
-        l->start_due = false;
-        if (!pt_set_has(&l->start_filter, POSIX_TRACE_START))
-            return make_event(l, e, POSIX_TRACE_START, l->start_ts, &l->start_filter,
-                              sizeof l->start_filter);
+    if (pt_auto_stop_take_start(a, ts)) {
+        if (!pt_set_has(&a->start_filter, POSIX_TRACE_START))
+            return make_event(l, e, POSIX_TRACE_START, a->start_ts, &a->start_filter,
+                              sizeof a->start_filter);
         l->mark_hidden = true;
     }
-    if (l->automatic == PT_AUTO_STOP_DUE && ts > l->gap_from) {
-        l->automatic = PT_AUTO_STOPPED;
+    if (pt_auto_stop_take_stop(a, ts)) {
         l->stop_data = 1;
         /* If the stream was already stopped, and full when it was started, the window only
          * opens. */
-        stops = l->window_open && l->window_ts != l->gap_from;
-        pt_consumer_open_window(l, l->gap_from);
-        if (stops && !(l->stop_out & PT_MARK_STOP))
-            return make_event(l, e, POSIX_TRACE_STOP, l->gap_from, &l->stop_data,
+        stops = l->windows.open && l->windows.ts != a->gap_from;
+        pt_windows_open_at(&l->windows, a->gap_from);
+        if (stops && !(a->stop_out & PT_MARK_STOP))
+            return make_event(l, e, POSIX_TRACE_STOP, a->gap_from, &l->stop_data,
                               sizeof l->stop_data);
         l->mark_hidden = true;
     }
@@ -173,30 +180,20 @@ static int synthetic(struct pt_consumer *l, struct pt_event *e, uint64_t ts)
  * unknown whether the stream ran after them. */
 static bool take_losses(struct pt_consumer *l)
 {
-    uint64_t last = pt_load_seqcst(&l->seg->h->lost_last_ts), first;
-    unsigned out;
+    uint64_t first;
 
-    if (last <= l->lost_last)
+    if (!pt_losses_are_new(&l->losses) || !pt_losses_take(&l->losses, &first))
         return true;
-    out = pt_loss_marks_now(l->seg->h);
-    if (l->passive)
-        first = pt_load_seqcst(&l->seg->h->lost_first_ts);
-    else
-        first = pt_exchange_seqcst(&l->seg->h->lost_first_ts, UINT64_MAX);
-    if (first < l->overflow_ts)
-        l->overflow_ts = first;
-    pt_consumer_take_marks(l, out);
-    l->lost_last = last;
-    l->overflow_due = true;
-    return pt_consumer_relearn_window(l);
+    pt_losses_report(&l->losses, first);
+    return relearn_window(l);
 }
 
 static int refresh(struct pt_consumer *l)
 {
     int r = pt_consumer_refresh(l);
 
-    if (r == 0 && (l->lost_last || l->passive))
-        pt_consumer_settle_window(l);
+    if (r == 0 && (l->losses.lost_last || l->passive))
+        settle_window(l);
     return r;
 }
 
@@ -208,39 +205,21 @@ static int look_at_losses(struct pt_consumer *l)
 
     if (r < 0)
         return r;
-    return take_losses(l) && !l->window_lost ? 0 : refresh(l);
+    return take_losses(l) && !l->windows.lost ? 0 : refresh(l);
 }
 
+/* Makes the OVERFLOW or RESUME that is due before an event with time ts. */
 static int overflow(struct pt_consumer *l, struct pt_event *e, uint64_t ts)
 {
-    bool missing = l->missing && !l->overflowing && ts > l->missed_from;
+    uint64_t at;
+    bool hides;
+    uint32_t id;
 
-    if (l->overflow_due || missing) {
-        bool told = l->overflowing;
-        uint64_t at = l->overflow_ts;
-
-        if (missing && at > l->missed_from)
-            at = l->missed_from;
-        if (at > ts)
-            at = ts;
-        if (at < l->delivered_ts)
-            at = l->delivered_ts;
-        l->overflow_due = false;
-        l->overflowing = true;
-        l->overflow_ts = UINT64_MAX;
-        if (!told) {
-            l->overflow_hidden = !pt_consumer_shows_mark(l, POSIX_TRACE_OVERFLOW, at);
-            if (!l->overflow_hidden)
-                return make_event(l, e, POSIX_TRACE_OVERFLOW, at, NULL, 0);
-        }
-    }
-    l->mark_hidden |= l->overflowing && l->overflow_hidden;
-    if (l->overflowing && !l->missing) {
-        l->overflowing = false;
-        if (pt_consumer_shows_mark(l, POSIX_TRACE_RESUME, ts))
-            return make_event(l, e, POSIX_TRACE_RESUME, ts, NULL, 0);
-    }
-    return PT_LIVE_NONE;
+    if (pt_losses_are_quiet(&l->losses))
+        return PT_LIVE_NONE;
+    id = pt_losses_mark_before(&l->losses, ts, l->accounts.delivered_ts, &at, &hides);
+    l->mark_hidden |= hides;
+    return id ? make_event(l, e, id, at, NULL, 0) : PT_LIVE_NONE;
 }
 
 /* Advances the cursor at the top of the merge to its next record. */
@@ -248,26 +227,26 @@ static void step(struct pt_consumer *l, struct pt_cursor *c)
 {
     enum pt_cursor_step next;
 
-    pt_assert_call(pt_merge_top(&l->merge) == &c->node && c->queued);
-    pt_cursor_consume(l, c);
-    next = pt_cursor_decode(l, c);
+    pt_assert_call(pt_merge_top(&l->cursors.merge) == &c->node && c->queued);
+    pt_cursor_consume(&l->cursors, c);
+    next = pt_cursor_decode(&l->cursors, c);
     if (next == PT_CURSOR_EVENT) {
-        pt_merge_sift_top(&l->merge);
+        pt_merge_sift_top(&l->cursors.merge);
         return;
     }
-    l->window_lost |= next == PT_CURSOR_GONE && c->author.wid == 0;
+    l->windows.lost |= next == PT_CURSOR_GONE && c->author.wid == 0;
     c->queued = false;
-    pt_merge_pop(&l->merge);
-    pt_cursor_retire(l, c);
+    pt_merge_pop(&l->cursors.merge);
+    pt_cursor_retire(&l->cursors, c);
 }
 
 static void drop_top(struct pt_consumer *l, struct pt_cursor *c)
 {
-    pt_assert_call(pt_merge_top(&l->merge) == &c->node && c->queued);
-    l->window_lost |= c->author.wid == 0;
+    pt_assert_call(pt_merge_top(&l->cursors.merge) == &c->node && c->queued);
+    l->windows.lost |= c->author.wid == 0;
     c->queued = false;
-    pt_merge_pop(&l->merge);
-    pt_cursor_drop(l, c);
+    pt_merge_pop(&l->cursors.merge);
+    pt_cursor_drop(&l->cursors, c);
 }
 
 /* Sets the window by a START or STOP, or, at the first record of a chunk, to the state before it;
@@ -275,9 +254,9 @@ static void drop_top(struct pt_consumer *l, struct pt_cursor *c)
 static void note_window(struct pt_consumer *l, const struct pt_cursor *c)
 {
     if (c->record.id == POSIX_TRACE_START || c->record.id == POSIX_TRACE_STOP)
-        pt_consumer_set_window(l, c->record.id == POSIX_TRACE_START, c->record.ts);
-    else if (c->off == sizeof(struct pt_chunk))
-        pt_consumer_take_window(l, c);
+        pt_windows_set(&l->windows, c->record.id == POSIX_TRACE_START, c->record.ts);
+    else if (pt_cursor_is_first(c))
+        pt_cursor_window_before(&l->cursors, c, &l->windows.open);
 }
 
 /* Copies the top record, then checks that the chunk was not recycled.  False: it was. */
@@ -285,7 +264,7 @@ static bool copy_out(struct pt_consumer *l, struct pt_cursor *c, struct pt_event
 {
     pt_assert(c->record.len <= PT_MAX_DATA);
     pt_copy_unchecked(l->buffer, c->record.data, c->record.len);
-    if (!pt_cursor_valid(l, c))
+    if (!pt_cursor_valid(&l->cursors, c))
         return false;
     l->author = c->author;
     *e = (struct pt_event){ .ts = c->record.ts,
@@ -298,19 +277,13 @@ static bool copy_out(struct pt_consumer *l, struct pt_cursor *c, struct pt_event
     return true;
 }
 
-/* Passive: if numbers are missing between the writer's last event and this one, the stream's
- * consumer has taken those events, unless LOOP has overwritten them and reports that itself. */
+/* Passive: the stream's consumer may have taken events before this one. */
 static void look_at_gap(struct pt_consumer *l, const struct pt_cursor *c)
 {
-    struct pt_account *t = pt_consumer_tally(l, &c->author);
+    struct pt_account *t = pt_accounts_get(&l->accounts, &c->author);
 
-    if (!t || !t->based || c->no <= t->next_no || t->told_no >= c->no ||
-        (t->next_no && t->seen_ts < l->lost_last))
-        return;
-    t->told_no = c->no;
-    l->overflow_due = true;
-    if (l->overflow_ts > t->seen_ts)
-        l->overflow_ts = t->seen_ts;
+    if (t && pt_account_misses(t, c->no, l->losses.lost_last))
+        pt_losses_report(&l->losses, t->seen_ts);
 }
 
 /* Delivers or skips the record at the top, which is older than the watermark. */
@@ -321,11 +294,12 @@ static int take_top(struct pt_consumer *l, struct pt_cursor *c, struct pt_event 
     enum pt_fate fate;
     int r;
 
-    pt_assert_call(pt_merge_top(&l->merge) == &c->node && c->record.ts < l->watermark);
-    pt_consumer_open_window(l, c->record.ts);
-    fate = pt_consumer_fate(l, c, l->window_open);
+    pt_assert_call(pt_merge_top(&l->cursors.merge) == &c->node && c->record.ts < l->watermark);
+    pt_windows_open_at(&l->windows, c->record.ts);
+    fate = pt_consumer_fate(l, c, l->windows.open);
     /* Its chunk was recycled, so it already counts as overwritten, in any window. */
-    if (fate == PT_FATE_EXCLUDE && c->record.ts > l->from_ts && !pt_cursor_valid(l, c))
+    if (fate == PT_FATE_EXCLUDE && c->record.ts > l->onlooker.ts &&
+        !pt_cursor_valid(&l->cursors, c))
         fate = PT_FATE_OVERWRITTEN;
     if (l->passive && fate == PT_FATE_DELIVER && !control)
         look_at_gap(l, c);
@@ -343,24 +317,25 @@ static int take_top(struct pt_consumer *l, struct pt_cursor *c, struct pt_event 
         note_window(l, c);
         l->mark_hidden |= c->record.truncated && c->record.ts >= l->clear_ts;
     } else {
-        t = pt_consumer_tally(l, &c->author);
+        t = pt_accounts_get(&l->accounts, &c->author);
         if (!t)
             return -ENOMEM;
-        if (l->passive && (!t->based || (c->record.ts <= l->from_ts && c->no > t->next_no)))
-            pt_consumer_base(t, c->no);
-        pt_consumer_account(t, c->no, fate);
-        t->seen_ts = c->record.ts;
+        if (l->passive && (!t->based || (c->record.ts <= l->onlooker.ts && c->no > t->next_no)))
+            pt_account_base(t, c->no);
+        pt_account_add(t, c->no, fate);
+        pt_account_saw(t, c->record.ts);
     }
-    if (fate == PT_FATE_OVERWRITTEN && c->record.ts < l->overflow_ts)
-        l->overflow_ts = c->record.ts;
-    l->overflow_due |= l->passive && fate == PT_FATE_OVERWRITTEN;
+    if (fate == PT_FATE_OVERWRITTEN && l->passive)
+        pt_losses_report(&l->losses, c->record.ts);
+    else if (fate == PT_FATE_OVERWRITTEN)
+        pt_losses_note(&l->losses, c->record.ts);
     step(l, c);
     if (fate != PT_FATE_DELIVER)
         return PT_LIVE_NONE;
-    if (e->ts < l->delivered_ts)
+    if (e->ts < l->accounts.delivered_ts)
         l->late++;
     else
-        l->delivered_ts = e->ts;
+        l->accounts.delivered_ts = e->ts;
     return PT_LIVE_EVENT;
 }
 
@@ -375,7 +350,7 @@ int pt_consumer_next(struct pt_consumer *l, struct pt_event *e)
         r = look_at_losses(l);
         if (r < 0)
             return r;
-        top = pt_merge_top(&l->merge);
+        top = pt_merge_top(&l->cursors.merge);
         if (top && top->ts < l->watermark) {
             r = take_top(l, (struct pt_cursor *)(void *)top, e);
             if (r != PT_LIVE_NONE)
@@ -396,7 +371,7 @@ int pt_consumer_next(struct pt_consumer *l, struct pt_event *e)
             return r;
         if (top)
             return PT_LIVE_HELD;
-        if (pt_consumer_restart(l))
+        if (pt_auto_stop_restart(&l->stops, &l->windows))
             return synthetic(l, e, UINT64_MAX);
         return l->watch.held && !l->finished ? PT_LIVE_HELD : PT_LIVE_NONE;
     }
@@ -412,16 +387,14 @@ int pt_consumer_clear(struct pt_consumer *l, uint64_t ts)
 
     l->clear_ts = ts;
     take_losses(l);
-    while (r >= 0 && (top = pt_merge_top(&l->merge)) && top->ts < ts && top->ts < l->watermark)
+    while (r >= 0 && (top = pt_merge_top(&l->cursors.merge)) && top->ts < ts &&
+           top->ts < l->watermark)
         r = take_top(l, (struct pt_cursor *)(void *)top, &e);
-    l->overflow_due = l->overflowing = l->missing = l->start_due = l->resume_due = false;
-    l->marks_known = false;
-    l->overflow_ts = UINT64_MAX;
-    l->automatic = PT_AUTO_NONE;
-    l->gap_to = ts;
+    pt_losses_clear(&l->losses);
+    pt_auto_stop_clear(&l->stops, ts);
     l->late = 0;
-    if (r >= 0 && pt_merge_top(&l->merge) == NULL)
-        pt_consumer_restart_cleared(l);
+    if (r >= 0 && pt_merge_top(&l->cursors.merge) == NULL)
+        pt_auto_stop_restart_cleared(&l->stops, &l->windows);
     return r < 0 ? r : 0;
 }
 

@@ -126,9 +126,9 @@ static int gather_packets(struct corpse *c)
         return r;
     }
     pt_consumer_finish(&c->live);
-    pt_consumer_take_gap(&c->live);
+    pt_auto_stop_recover(&c->live.stops, &c->live.windows);
     r = pt_consumer_refresh(&c->live);
-    pt_consumer_take_counts(&c->live);
+    pt_accounts_take(&c->live.accounts, true);
     if (r == 0)
         r = pt_collect_write(round);
     pt_collect_deinit(round);
@@ -146,7 +146,7 @@ static int gather(struct pt_tail *t, struct corpse *c, int dir)
     if (r == 0)
         r = gather_packets(c);
     if (r == 0)
-        r = pt_checkpoint_tail(&c->live, &t->tail);
+        r = pt_checkpoint_tail(&c->live.accounts, &t->tail);
     if (r == 0)
         r = gather_syncs(t, c);
     if (r < 0)

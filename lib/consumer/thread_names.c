@@ -29,9 +29,9 @@ static void read_one(struct pt_account *t, struct pt_name_turn *turn)
     t->changed = true;
 }
 
-void pt_consumer_read_names(struct pt_consumer *l, struct pt_name_turn *turn)
+void pt_accounts_read_names(struct pt_accounts *a, struct pt_name_turn *turn)
 {
     /* From where the last round stopped, so that each of very many threads has its turn. */
-    for (uint32_t i = 0; i < l->tally_room && (turn->all || turn->left); i++)
-        read_one(&l->tally[l->name_at++ % l->tally_room], turn);
+    for (uint32_t i = 0; i < a->room && (turn->all || turn->left); i++)
+        read_one(&a->tally[a->name_at++ % a->room], turn);
 }

@@ -4,7 +4,7 @@
 #ifndef PT_CONSUMER_THREAD_NAMES_H
 #define PT_CONSUMER_THREAD_NAMES_H
 
-#include "consumer/consumer.h"
+#include "consumer/accounting.h"
 
 #define PT_NAMES_A_ROUND 64u
 
@@ -19,6 +19,6 @@ struct pt_name_turn {
 bool pt_thread_name_is_due(struct pt_name_turn *turn, uint64_t *read_at);
 
 /* Those of writers that have a slot, into the consumer's books of them. */
-void pt_consumer_read_names(struct pt_consumer *l, struct pt_name_turn *turn);
+void pt_accounts_read_names(struct pt_accounts *a, struct pt_name_turn *turn);
 
 #endif

@@ -27,11 +27,11 @@ static int gather(struct pt_stream *s, struct pt_balance *b)
         return r;
     if (!s->flusher || !pt_flusher_is_writing(s->flusher)) {
         if (s->flusher) {
-            pt_consumer_look_at_counts(l);
+            pt_accounts_look(&l->accounts, l->finished);
         } else {
-            pt_consumer_take_counts(l);
+            pt_accounts_take(&l->accounts, l->finished);
             if (!l->passive)
-                pt_consumer_release_ended(l);
+                pt_accounts_release(&l->accounts);
         }
     }
     return pt_balance_take(l, b);
@@ -80,7 +80,7 @@ static int active_info(struct pt_stream *s, struct posixtrace_info *info)
 static uint64_t lost_switches(const struct pt_stream *s)
 {
     return s->log ? pt_log_reader_lost_switches(s->log)
-                  : pt_load_relaxed(&s->seg->h->lost_switches) - s->live.from_switches;
+                  : pt_load_relaxed(&s->seg->h->lost_switches) - s->live.onlooker.switches;
 }
 
 int pt_stream_info(struct pt_stream *s, struct posixtrace_info *info)
@@ -103,8 +103,8 @@ void pt_stream_lost_before(struct pt_stream *s, uint64_t lost[POSIXTRACE_LOSS_CA
 {
     memset(lost, 0, POSIXTRACE_LOSS_CAUSES * sizeof *lost);
     pt_stream_lock_reading(s);
-    memcpy(lost, s->live.lost_before, sizeof s->live.lost_before);
-    lost[POSIXTRACE_LOST_SWITCHES] = s->live.from_switches;
+    memcpy(lost, s->live.onlooker.lost, sizeof s->live.onlooker.lost);
+    lost[POSIXTRACE_LOST_SWITCHES] = s->live.onlooker.switches;
     pthread_mutex_unlock(&s->reading);
 }
 

@@ -148,7 +148,7 @@ static int take_all(struct pt_flusher *f)
     pt_flush_names_and_syncs(f);
     if (e == 0)
         return pt_collect_write(&f->round);
-    l->watermark = l->delivered_ts;
+    l->watermark = l->accounts.delivered_ts;
     return e;
 }
 
@@ -190,7 +190,7 @@ int pt_flush_cycle(struct pt_flusher *f, bool last)
     names = name_turn(f, last);
     e = pt_collect_totals(l, last, &names, &totals, &count, &status);
     note_error(f, e);
-    pt_switches_name(f->round.switches, l, &names, f->writer);
+    pt_switches_name(f->round.switches, &l->accounts, &names, f->writer);
     pt_assert(f->holds && (totals || count == 0));
     /* Without memory for the totals the round repeats those of the previous one. */
     if (e < 0)
@@ -204,8 +204,8 @@ int pt_flush_cycle(struct pt_flusher *f, bool last)
     pt_log_books(f->writer, &books);
     pt_assert(f->holds && !f->writing);
     pt_collect_commit(&f->round, &books);
-    if (whole && !f->round.more && pt_merge_top(&l->merge) == NULL)
-        pt_consumer_restart(l);
+    if (whole && !f->round.more && pt_merge_top(&l->cursors.merge) == NULL)
+        pt_auto_stop_restart(&l->stops, &l->windows);
     publish(f);
     leave_reading(f);
     return e;
@@ -237,13 +237,13 @@ int pt_flush_clear(struct pt_flusher *f)
     take_reading(f);
     e = pt_consumer_clear(l, f->clear_ts);
     /* The slots also have the accounts of writers that no round has read yet. */
-    pt_consumer_look_at_counts(l);
+    pt_accounts_look(&l->accounts, l->finished);
     if (e == 0)
         e = pt_log_clear(f->writer);
     pt_log_books(f->writer, &books);
     if (books.events + books.full + books.overwritten + books.error == 0)
-        pt_checkpoint_clear(l);
-    pt_checkpoint_leave(l, &books);
+        pt_checkpoint_clear(&l->accounts);
+    pt_checkpoint_leave(&l->accounts, &books);
     publish(f);
     leave_reading(f);
     return e;

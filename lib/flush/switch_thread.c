@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "consumer/thread_names.h"
 #include "flush/switch_thread.h"
+#include "log/contents.h"
 #include "process/thread_name.h"
 
 void pt_switch_threads_deinit(struct pt_switch_threads *x)
@@ -174,12 +175,12 @@ static void identify_one(const struct pt_switch_threads *x, struct pt_switch_thr
     t->author.thread_id = known->author.thread_id;
 }
 
-void pt_switch_threads_identify(struct pt_switch_threads *x, struct pt_consumer *l)
+void pt_switch_threads_identify(struct pt_switch_threads *x, struct pt_accounts *a)
 {
     uint64_t compared = x->compared;
 
-    for (uint32_t i = 0; i < l->tally_room; i++) {
-        struct pt_account *known = &l->tally[i];
+    for (uint32_t i = 0; i < a->room; i++) {
+        struct pt_account *known = &a->tally[i];
         uint32_t *cell = known->used && x->count ? cell_of(x, known->author.tid) : NULL;
         struct pt_switch_thread *t = cell && *cell ? &x->of[*cell - 1] : NULL;
 

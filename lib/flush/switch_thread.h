@@ -7,7 +7,7 @@
 #ifndef PT_FLUSH_SWITCH_THREAD_H
 #define PT_FLUSH_SWITCH_THREAD_H
 
-#include "consumer/consumer.h"
+#include "consumer/accounting.h"
 #include "consumer/thread_names.h"
 #include "flush/switches.h"
 
@@ -47,7 +47,7 @@ bool pt_switch_threads_note(struct pt_switch_threads *x, struct pt_seg_header *h
 /* Sets pthread_t and name of threads that have recorded events of their own, from the last writer
  * with that tid.  A name from the source is newer, and is stored in the tallies of the thread's
  * writers, also of ended ones. */
-void pt_switch_threads_identify(struct pt_switch_threads *x, struct pt_consumer *l);
+void pt_switch_threads_identify(struct pt_switch_threads *x, struct pt_accounts *a);
 /* The names of the others, from the kernel. */
 void pt_switch_threads_read_names(struct pt_switch_threads *x, struct pt_name_turn *turn);
 /* Those that have ended. */

@@ -306,7 +306,7 @@ static int put_losses(struct pt_switches *w, struct pt_collect *r, const struct 
         if (!pt_switch_is_loss(list[i].what) || fate_of(r, list[i].ts) == PT_FATE_EXCLUDE)
             continue;
         count_source_loss(w, &list[i]);
-        if (e < 0 || r->live->overflowing)
+        if (e < 0 || r->live->losses.overflowing)
             continue;
         e = pt_collect_put_made(r, POSIX_TRACE_OVERFLOW, list[i].ts, NULL, 0);
         if (e == 0)
@@ -326,7 +326,7 @@ static void sieve(struct pt_switches *w, const struct pt_collect *r, const struc
         enum pt_fate fate = fate_of(r, s->ts);
         bool counts = s->what != PT_SWITCH_TIME;
 
-        r->live->late += fate == PT_FATE_DELIVER && s->ts < r->live->delivered_ts;
+        r->live->late += fate == PT_FATE_DELIVER && s->ts < r->live->accounts.delivered_ts;
         refused += fate == PT_FATE_REFUSED && counts;
         overwritten += fate == PT_FATE_OVERWRITTEN && counts;
         if (fate == PT_FATE_DELIVER)
@@ -421,7 +421,7 @@ int pt_switches_write(struct pt_switches *w, struct pt_collect *r)
     w->written = e == 0;
     if (e < 0)
         return e;
-    pt_switch_threads_identify(&w->threads, r->live);
+    pt_switch_threads_identify(&w->threads, &r->live->accounts);
     sieve(w, r, list);
     if (w->placed_count)
         qsort(w->placed, w->placed_count, sizeof *w->placed, by_thread);
@@ -434,12 +434,12 @@ int pt_switches_write(struct pt_switches *w, struct pt_collect *r)
     return e;
 }
 
-void pt_switches_name(struct pt_switches *w, struct pt_consumer *l, struct pt_name_turn *turn,
-                      struct pt_log_writer *log)
+void pt_switches_name(struct pt_switches *w, struct pt_accounts *accounts,
+                      struct pt_name_turn *turn, struct pt_log_writer *log)
 {
     if (!w)
         return;
-    pt_switch_threads_identify(&w->threads, l);
+    pt_switch_threads_identify(&w->threads, accounts);
     pt_switch_threads_read_names(&w->threads, turn);
     for (size_t i = 0; i < w->threads.count; i++)
         pt_log_name_author(log, w->threads.of[i].author.wid, w->threads.of[i].author.name);

@@ -33,7 +33,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct pt_consumer;
+struct pt_accounts;
 struct pt_log_writer;
 struct pt_name_turn;
 struct pt_collect;
@@ -135,8 +135,8 @@ unsigned pt_switches_look(struct pt_switches *w);
 int pt_switches_write(struct pt_switches *w, struct pt_collect *r);
 /* After it, in each round: the latest names of the threads go into the log; those that have
  * ended are forgotten. */
-void pt_switches_name(struct pt_switches *w, struct pt_consumer *l, struct pt_name_turn *turn,
-                      struct pt_log_writer *log);
+void pt_switches_name(struct pt_switches *w, struct pt_accounts *accounts,
+                      struct pt_name_turn *turn, struct pt_log_writer *log);
 
 /* True: by its switches, a traced process has a thread that has not ended.  It may have recorded no
  * event yet. */

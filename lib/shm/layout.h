@@ -373,7 +373,7 @@ struct pt_seg_header {
     char next_file[64];
     uint32_t is_successor;
     uint32_t keeps_late;                /* this stream had a successor once: see
-                                         * consumer/window.c */
+                                         * consumer/auto_stop.h */
     uint64_t missed_first, missed_last; /* loss_interval.h; 0: none */
     uint64_t start_filter;              /* filter of the last automatic restart: start_filter.h */
     uint64_t stop_marks, loss_marks;    /* mark_filter.h */

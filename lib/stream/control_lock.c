@@ -35,7 +35,7 @@
  * record.  If the lock was taken over before the check, it writes nothing; if later, the
  * record is older than all records of the new holder.  Readers take windows in the order
  * of time, and ignore a START or STOP that comes late and is older than the last one that
- * they know (pt_consumer.window_ts).
+ * they know (pt_windows.ts).
  *
  * State and filter.  A compare-and-exchange from the value that was read under the lock
  * changes each of them.  A thread that takes the lock over first writes the same state with
@@ -57,7 +57,7 @@
  * itself finds no room, no reader would learn of the window.  So a stream that is full at
  * its start stops itself at once: SUSPENDED -> AUTOSTOPPED with the time of the start.
  * Events count as lost from there on, and the consumer makes the START when it has made
- * room (pt_consumer.opened_ts).  A LOOP stream makes room by writing, so there a lack of room
+ * room (pt_windows.opened_ts).  A LOOP stream makes room by writing, so there a lack of room
  * means that memory is exhausted: the stream stays suspended, and start returns an error.
  *
  * Waiting.  On a futex, in steps, because a holder that dies wakes no waiter.  A holder that

@@ -8,7 +8,7 @@ free.  Public headers (<trace.h>, <posixtrace/...>) are allowed everywhere,
 except that a public header itself includes public headers only.  An include inside
 lib/ or tools/ is the path from there.  Atomic builtins are looked for on the way, because
 they too belong to one file alone; and a folder of lib or tools has at most 30
-files.
+files.  The parts of a consumer are separate: the table PARTS.
 
 usage: layers.py SOURCE_ROOT
 """
@@ -83,6 +83,15 @@ BELOW = {
     "examples": [],
     "include": [],
 }
+# The parts of a consumer: each knows its own structure, and of the others at most these.
+PARTS = {
+    "lib/consumer/window": [],
+    "lib/consumer/cursor": ["window"],
+    "lib/consumer/auto_stop": ["window"],
+    "lib/consumer/loss_mark": [],
+    "lib/consumer/accounting": ["checkpoint"],
+    "lib/consumer/checkpoint": ["accounting"],
+}
 LAYERS = {name[len("lib/"):] for name in BELOW if name.startswith("lib/")}
 MOST_FILES = 30
 LEAF = "text"
@@ -139,6 +148,9 @@ def judge(path, kind, target, exists):
         return None if exists(f"lib/{target}") else "no such file"
     if f"{top}/{layer}" not in BELOW:
         return f'an include inside {top}/ has the form "layer/file.h"'
+    part, other = path.rpartition(".")[0], target.rpartition("/")[2].rpartition(".")[0]
+    if layer == own and part in PARTS and f"{home}/{other}" != part and other not in PARTS[part]:
+        return f"{part} is a part that knows no {other}"
     if layer == own or layer in BELOW[home]:
         return None if exists(f"{top}/{target}") else "no such file"
     return f"{own or top} does not stand above {layer}"
@@ -193,6 +205,8 @@ def self_check():
            "lib/analysis/format/ctf/d.c": '#include "ctf/c.h"\n',
            "lib/analysis/format/other/n.c": "#include <stdio.h>\n",
            "lib/log/l.c": "#include NAME\n",
+           "lib/consumer/cursor.c": '#include "consumer/accounting.h"\n',
+           "lib/consumer/window.h": '#include "consumer/cursor.h"\n',
            "include/posixtrace/e.h": '#include "base/a.h"\n', "lib/new/n.c": "#include <stdio.h>\n",
            "lib/log/reader/r.c": '#include "log/writer/w.h"\n',
            "lib/log/f.c": '#include "log/reader/r.h"\n',

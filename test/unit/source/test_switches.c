@@ -401,18 +401,18 @@ static void note(struct pt_switch_threads *x, uint32_t what, const char *name)
 }
 
 /* A round finds that writer of the thread. */
-static void compare(struct pt_switch_threads *x, struct pt_consumer *l, uint64_t wid,
+static void compare(struct pt_switch_threads *x, struct pt_accounts *a, uint64_t wid,
                     enum pt_account_source source)
 {
     uint64_t ended = source == PT_TALLY_SLOT ? 0 : ++last_ts;
 
-    l->tally[wid] = (struct pt_account){
+    a->tally[wid] = (struct pt_account){
         .used = true,
         .source = source,
         .ended_ts = ended,
         .author = { .wid = wid, .pid = getpid(), .tid = 100001, .name = "first" }
     };
-    pt_switch_threads_identify(x, l);
+    pt_switch_threads_identify(x, a);
 }
 
 /* A new name reaches the writer of a thread that has ended, whether a round has seen the thread
@@ -420,24 +420,24 @@ static void compare(struct pt_switch_threads *x, struct pt_consumer *l, uint64_t
 START_TEST(named_after_the_end)
 {
     struct pt_account tally[4] = { 0 };
-    struct pt_consumer l = { .tally = tally, .tally_room = 4 };
+    struct pt_accounts accounts = { .tally = tally, .room = 4 };
     struct pt_switch_threads x = { 0 };
 
     note(&x, PT_SWITCH_NAMED, "one");
     if (_i == 0)
-        compare(&x, &l, 1, PT_TALLY_SLOT);
+        compare(&x, &accounts, 1, PT_TALLY_SLOT);
     note(&x, PT_SWITCH_NAMED, "last");
     note(&x, PT_SWITCH_ENDED, "");
-    compare(&x, &l, 1, PT_TALLY_FOLDED);
+    compare(&x, &accounts, 1, PT_TALLY_FOLDED);
     ck_assert_str_eq(tally[1].author.name, "last");
     ck_assert(tally[1].changed);
     pt_switch_threads_forget(&x);
     ck_assert_uint_eq(x.count, 0);
     note(&x, PT_SWITCH_NAMED, "another");
-    pt_switch_threads_identify(&x, &l);
+    pt_switch_threads_identify(&x, &accounts);
     ck_assert_str_eq(tally[1].author.name, "last");
     note(&x, PT_SWITCH_NAMED, "the other");
-    compare(&x, &l, 2, PT_TALLY_FOLDED);
+    compare(&x, &accounts, 2, PT_TALLY_FOLDED);
     ck_assert_str_eq(tally[1].author.name, "last");
     ck_assert_str_eq(tally[2].author.name, "the other");
     pt_switch_threads_deinit(&x);

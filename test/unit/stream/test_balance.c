@@ -156,16 +156,16 @@ START_TEST(claimer_dies)
     slot = begin_writer(&seg);
     pt_slot_detach(&seg, slot, 50);
     for (int i = 0; i < 2; i++) {
-        pt_consumer_take_counts(&live);
-        ck_assert_uint_eq(live.ended_count, 1);
-        pt_consumer_release_ended(&live);
+        pt_accounts_take(&live.accounts, live.finished);
+        ck_assert_uint_eq(live.accounts.ended_count, 1);
+        pt_accounts_release(&live.accounts);
         ck_assert_uint_eq(pt_seg_slot(&seg, slot)->state, PT_SLOT_FREE);
         /* As a sweep leaves it that has found the claimer dead. */
         pt_store_release(&pt_seg_slot(&seg, slot)->state, (uint32_t)PT_SLOT_ENDED);
     }
     check_one_is_there(&live);
-    pt_consumer_take_counts(&live);
-    ck_assert_uint_eq(live.gone.recorded, 0);
+    pt_accounts_take(&live.accounts, live.finished);
+    ck_assert_uint_eq(live.accounts.gone.recorded, 0);
     pt_consumer_deinit(&live);
     ring_remove(&seg);
 }
@@ -266,10 +266,10 @@ static uint64_t put_writers(struct pt_seg *seg, uint32_t chunk, uint64_t next, i
 /* Of cells with something in them, one after the other: so many are looked at for a number. */
 static uint32_t longest_run(const struct pt_balance *b, const struct pt_consumer *l)
 {
-    uint32_t room = b ? b->index_room : l->tally_room, run = 0, longest = 0;
+    uint32_t room = b ? b->index_room : l->accounts.room, run = 0, longest = 0;
 
     for (uint32_t i = 0; i < room; i++) {
-        run = (b ? b->index[i] != 0 : l->tally[i].used) ? run + 1 : 0;
+        run = (b ? b->index[i] != 0 : l->accounts.tally[i].used) ? run + 1 : 0;
         longest = run > longest ? run : longest;
     }
     return longest;
@@ -293,8 +293,8 @@ START_TEST(chosen_numbers)
     ck_assert_uint_ge(b.count, MANY);
     ck_assert_uint_lt(longest_run(&b, NULL), LONGEST_RUN);
     for (uint32_t i = 0; i < b.count; i++)
-        ck_assert_ptr_nonnull(pt_consumer_tally(&live, &b.entries[i].t.author));
-    ck_assert_uint_ge(live.tally_count, MANY);
+        ck_assert_ptr_nonnull(pt_accounts_get(&live.accounts, &b.entries[i].t.author));
+    ck_assert_uint_ge(live.accounts.count, MANY);
     ck_assert_uint_lt(longest_run(NULL, &live), LONGEST_RUN);
     pt_balance_free(&b);
     pt_consumer_deinit(&live);

@@ -69,8 +69,8 @@ static struct pt_consumer *live_of(trace_id_t trid)
  * decided, pass the end of their 32 bits meanwhile. */
 static void keep_few(struct pt_consumer *l)
 {
-    l->tally_max = KEPT;
-    l->look = l->released = UINT32_MAX - 5;
+    l->accounts.max = KEPT;
+    l->accounts.look = l->accounts.released = UINT32_MAX - 5;
 }
 
 static void flush(trace_id_t trid)
@@ -214,8 +214,8 @@ START_TEST(forgotten)
 
     keep_few(l);
     traced = trace_all(trid, _i % 2);
-    ck_assert_uint_gt(l->folded.next, 0);
-    ck_assert_uint_lt(l->released, UINT32_MAX - 5);
+    ck_assert_uint_gt(l->accounts.folded.next, 0);
+    ck_assert_uint_lt(l->accounts.released, UINT32_MAX - 5);
     ck_assert_int_eq(posix_trace_shutdown(trid), 0);
     check_log(fd, traced);
     close(fd);
@@ -240,7 +240,7 @@ START_TEST(forgotten_without_log)
             check_live(trid, traced);
     }
     read += read_all(trid);
-    ck_assert_uint_gt(l->folded.next, 0);
+    ck_assert_uint_gt(l->accounts.folded.next, 0);
     ck_assert_int_eq(posixtrace_get_info(trid, &info, sizeof info), 0);
     ck_assert_uint_eq(read + lost_in(&info), traced);
     ck_assert_int_eq(posix_trace_shutdown(trid), 0);
@@ -262,12 +262,12 @@ START_TEST(forgotten_while_listed)
     trace_all(trid, true);
     ck_assert_int_eq(posixtrace_get_info(trid, &info, sizeof info), 0);
     ck_assert_int_eq(posixtrace_thread_getnext(trid, &cursor, &t, sizeof t, &none), 0);
-    folded = l->folded.recorded;
+    folded = l->accounts.folded.recorded;
     for (unsigned n = 0; n < BATCHES; n++) {
         trace_batch();
         flush(trid);
     }
-    ck_assert_uint_gt(l->folded.recorded, folded);
+    ck_assert_uint_gt(l->accounts.folded.recorded, folded);
     while (!none) {
         add_thread(&t, &recorded, &lost);
         ck_assert_int_eq(posixtrace_thread_getnext(trid, &cursor, &t, sizeof t, &none), 0);
@@ -310,7 +310,7 @@ START_TEST(not_forgotten_before_their_events)
     pthread_t stander;
     uint64_t traced = EVENTS;
 
-    l->tally_max = 1;
+    l->accounts.max = 1;
     pthread_barrier_init(&barrier, NULL, 2);
     ck_assert_int_eq(posix_trace_start(trid), 0);
     ck_assert_int_eq(pthread_create(&stander, NULL, stand, &barrier), 0);
@@ -352,7 +352,7 @@ START_TEST(forgotten_and_killed)
     if (pid == 0) {
         trace_id_t trid = make(policies[_i / 2], fd);
 
-        live_of(trid)->tally_max = KEPT;
+        live_of(trid)->accounts.max = KEPT;
         trace_all(trid, _i % 2);
         kill(getpid(), SIGKILL);
     }
@@ -391,13 +391,13 @@ static void die_with_slots_claimed(trace_id_t trid)
 
     lock_out_rounds(s);
     trace_batch();
-    pt_consumer_take_counts(l);
-    if (l->ended_count == 0)
+    pt_accounts_take(&l->accounts, l->finished);
+    if (l->accounts.ended_count == 0)
         _exit(1);
     last = &h->books[h->books_now & 1u];
     log = (struct pt_log_books){ last->lsn,      last->events,          last->waiting,
                                  last->log_full, last->log_overwritten, last->log_error };
-    pt_checkpoint_leave(l, &log);
+    pt_checkpoint_leave(&l->accounts, &log);
     kill(getpid(), SIGKILL);
 }
 

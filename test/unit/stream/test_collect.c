@@ -198,11 +198,11 @@ static void make_segment(unsigned seed, int policy)
     if (below(3) == 0)
         t.live.clear_ts = t.clear_ts = below(2000);
     if (below(3) == 0) {
-        t.live.gap_from = t.gap_from = 500 + below(2000);
-        t.live.gap_to = t.gap_to = t.gap_from + below(2000);
-        t.live.opened_ts = t.opened_ts = t.gap_from;
-        t.live.past_from = t.past_from = below(500);
-        t.live.past_to = t.past_to = t.past_from + below(300);
+        t.live.stops.gap_from = t.gap_from = 500 + below(2000);
+        t.live.stops.gap_to = t.gap_to = t.gap_from + below(2000);
+        t.live.windows.opened_ts = t.opened_ts = t.gap_from;
+        t.live.stops.past_from = t.past_from = below(500);
+        t.live.stops.past_to = t.past_to = t.past_from + below(300);
     }
 }
 
@@ -274,7 +274,7 @@ static void flush_all(struct pt_collect *r)
         if (e == 0)
             e = pt_collect_write(r);
         else
-            pt_cursor_unqueue_all(&t.live);
+            pt_cursors_unqueue(&t.live.cursors);
         if (e < 0)
             ck_assert_int_eq(e, -ENOMEM);
         pt_collect_commit(r, &(struct pt_log_books){ .lsn = 0 });
@@ -296,8 +296,8 @@ static void check_books(void)
         excluded[e->wid] += is_excluded(e->ts);
         refused[e->wid] += is_refused(e->ts);
     }
-    for (uint32_t i = 0; i < t.live.tally_room; i++) {
-        const struct pt_account *tally = &t.live.tally[i];
+    for (uint32_t i = 0; i < t.live.accounts.room; i++) {
+        const struct pt_account *tally = &t.live.accounts.tally[i];
         uint32_t wid = tally->author.wid;
 
         if (!tally->used)
@@ -388,14 +388,14 @@ static uint64_t overwritten_of(uint32_t level, uint32_t wid)
     put_author(chunk, &author, 1);
     put(chunk, PT_RECORD_EVENT, POSIX_TRACE_START, 6, 0);
     ck_assert_int_eq(pt_consumer_init(&t.live, &t.seg), 0);
-    t.live.window_open = true;
+    t.live.windows.open = true;
     ck_assert_int_eq(pt_collect_init(&r, &t.live, &sink), 0);
     ck_assert_int_eq(pt_consumer_refresh(&t.live), 0);
     t.live.watermark = 2000;
     ck_assert_int_eq(pt_collect_write(&r), 0);
-    for (uint32_t i = 0; i < t.live.tally_room; i++)
-        if (t.live.tally[i].used)
-            lost += pt_account_overwritten(&t.live.tally[i]);
+    for (uint32_t i = 0; i < t.live.accounts.room; i++)
+        if (t.live.accounts.tally[i].used)
+            lost += pt_account_overwritten(&t.live.accounts.tally[i]);
     pt_collect_deinit(&r);
     pt_consumer_deinit(&t.live);
     ring_remove(&t.seg);
@@ -491,12 +491,12 @@ static unsigned after_restart(uint64_t then, uint64_t logged, unsigned state, ui
     t.seg.h->window = 1;
     ck_assert_int_eq(pt_consumer_init(&t.live, &t.seg), 0);
     ck_assert_int_eq(pt_collect_init(&r, &t.live, &sink), 0);
-    pt_consumer_take_gap(&t.live);
+    pt_auto_stop_recover(&t.live.stops, &t.live.windows);
     ck_assert_int_eq(pt_consumer_refresh(&t.live), 0);
     t.live.watermark = UINT64_MAX;
     ck_assert_int_eq(pt_collect_write(&r), 0);
-    ck_assert_uint_eq(pt_consumer_tally(&t.live, &author)->seen, 2);
-    ck_assert_uint_eq(pt_consumer_tally(&t.live, &author)->refused, 1);
+    ck_assert_uint_eq(pt_accounts_get(&t.live.accounts, &author)->seen, 2);
+    ck_assert_uint_eq(pt_accounts_get(&t.live.accounts, &author)->refused, 1);
     for (unsigned i = 0; i < made.count; i++)
         ck_assert_uint_eq(made.ts[i], then + (state == PT_AUTOSTOPPED ? 100 : 200));
     pt_collect_deinit(&r);
@@ -541,20 +541,20 @@ START_TEST(full_when_it_was_started)
     put(chunk, PT_RECORD_EVENT, PT_ID_USER_FIRST, 150, 0);
     ck_assert_int_eq(pt_consumer_init(&t.live, &t.seg), 0);
     ck_assert_int_eq(pt_collect_init(&r, &t.live, &sink), 0);
-    pt_consumer_set_window(&t.live, false, 90);
+    pt_windows_set(&t.live.windows, false, 90);
     t.seg.h->state = pt_state_make(PT_AUTOSTOPPED, 100);
     ck_assert_int_eq(pt_consumer_refresh(&t.live), 0);
     t.live.watermark = 180;
     ck_assert_int_eq(pt_collect_write(&r), 0);
-    tally = pt_consumer_tally(&t.live, &pt_seg_slot(&t.seg, slot)->author);
+    tally = pt_accounts_get(&t.live.accounts, &pt_seg_slot(&t.seg, slot)->author);
     ck_assert_uint_eq(tally->excluded, 2);
     ck_assert_uint_eq(tally->refused, 1);
     ck_assert_uint_eq(made.count, 0);
-    ck_assert(pt_consumer_restart(&t.live));
+    ck_assert(pt_auto_stop_restart(&t.live.stops, &t.live.windows));
     ck_assert_int_eq(pt_consumer_refresh(&t.live), 0);
     ck_assert_int_eq(pt_collect_write(&r), 0);
     ck_assert_uint_eq(made.count, 1);
-    ck_assert(t.live.window_open);
+    ck_assert(t.live.windows.open);
     pt_collect_deinit(&r);
     pt_consumer_deinit(&t.live);
     ring_remove(&t.seg);
@@ -581,21 +581,21 @@ START_TEST(full_twice_between_two_rounds)
     put(chunk, PT_RECORD_EVENT, PT_ID_USER_FIRST, 50, 0);
     ck_assert_int_eq(pt_consumer_init(&t.live, &t.seg), 0);
     ck_assert_int_eq(pt_collect_init(&r, &t.live, &sink), 0);
-    pt_consumer_set_window(&t.live, true, 10);
+    pt_windows_set(&t.live.windows, true, 10);
     t.seg.h->state = pt_state_make(PT_AUTOSTOPPED, 100);
     ck_assert_int_eq(pt_consumer_refresh(&t.live), 0);
     t.live.watermark = 180;
     ck_assert_int_eq(pt_collect_write(&r), 0);
     put(chunk, PT_RECORD_EVENT, PT_ID_USER_FIRST, 190, 0);
     t.seg.h->state = pt_state_make(PT_HALTED, 100);
-    ck_assert(!pt_consumer_restart(&t.live));
-    restarted = t.live.gap_to;
+    ck_assert(!pt_auto_stop_restart(&t.live.stops, &t.live.windows));
+    restarted = t.live.stops.gap_to;
     ck_assert_uint_eq(t.seg.h->state, pt_state_make(PT_SUSPENDED, restarted));
     t.seg.h->state = pt_state_make(PT_AUTOSTOPPED, restarted + 100);
     ck_assert_int_eq(pt_consumer_refresh(&t.live), 0);
     t.live.watermark = restarted + 200;
     ck_assert_int_eq(pt_collect_write(&r), 0);
-    tally = pt_consumer_tally(&t.live, &pt_seg_slot(&t.seg, slot)->author);
+    tally = pt_accounts_get(&t.live.accounts, &pt_seg_slot(&t.seg, slot)->author);
     ck_assert_uint_eq(tally->seen, 2);
     ck_assert_uint_eq(tally->excluded, 0);
     ck_assert_uint_eq(tally->refused, 1);

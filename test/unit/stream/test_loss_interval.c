@@ -128,8 +128,8 @@ static void end_rounds(void)
 static int write_round(uint64_t watermark)
 {
     live.watermark = watermark;
-    live.missing = pt_loss_interval_look(seg.h, live.delivered_ts, &live.missed_known,
-                                         &live.missed_from);
+    live.losses.missing = pt_loss_interval_look(
+        seg.h, live.accounts.delivered_ts, &live.losses.missed_known, &live.losses.missed_from);
     return pt_collect_write(&round_of);
 }
 
@@ -193,12 +193,12 @@ START_TEST(rounds_with_a_stop_tell)
 {
     begin_rounds(POSIX_TRACE_FLUSH);
     missed(150, 170);
-    live.window_open = true;
-    live.automatic = PT_AUTO_STOP_DUE;
-    live.gap_from = 300;
+    live.windows.open = true;
+    live.stops.phase = PT_AUTO_STOP_DUE;
+    live.stops.gap_from = 300;
     ck_assert_int_eq(write_round(1000), 0);
-    live.start_due = true;
-    live.start_ts = 1500;
+    live.stops.start_due = true;
+    live.stops.start_ts = 1500;
     ck_assert_int_eq(write_round(2 * GRAIN), 0);
     ck_assert_int_eq(write_round(3 * GRAIN), 0);
     ck_assert_uint_eq(made.count, 4);

@@ -12,17 +12,17 @@
 enum { PID = 0x7ffffff0, TID = 0x7ffffff1, OTHER = 0x7ffffff2 }; /* no thread has these */
 
 static struct pt_switch_threads threads;
-static struct pt_consumer live;
+static struct pt_accounts accounts;
 static struct pt_account tallies[8];
 static struct pt_seg_header *header;
 
 static void begin(void)
 {
     memset(&threads, 0, sizeof threads);
-    memset(&live, 0, sizeof live);
+    memset(&accounts, 0, sizeof accounts);
     memset(tallies, 0, sizeof tallies);
-    live.tally = tallies;
-    live.tally_room = sizeof tallies / sizeof *tallies;
+    accounts.tally = tallies;
+    accounts.room = sizeof tallies / sizeof *tallies;
     header = aligned_alloc(4096, (sizeof *header + 4095) / 4096 * 4096);
     ck_assert_ptr_nonnull(header);
     memset(header, 0, sizeof *header);
@@ -77,14 +77,14 @@ START_TEST(reused)
 
     if (_i < 2)
         note(PT_SWITCH_FORKED, 10, OTHER, NULL);
-    pt_switch_threads_identify(&threads, &live);
+    pt_switch_threads_identify(&threads, &accounts);
     end_writer(old, 1000);
     note(PT_SWITCH_FORKED, 2000, tid, NULL);
-    pt_switch_threads_identify(&threads, &live);
+    pt_switch_threads_identify(&threads, &accounts);
     ck_assert_str_eq(thread(tid)->name, "");
     ck_assert_uint_eq(thread(tid)->thread_id, 0);
     note(PT_SWITCH_NAMED, 2001, tid, "new");
-    pt_switch_threads_identify(&threads, &live);
+    pt_switch_threads_identify(&threads, &accounts);
     ck_assert_str_eq(thread(tid)->name, "new");
     ck_assert_str_eq(old->author.name, "old");
 }
@@ -96,13 +96,13 @@ START_TEST(reused_and_records)
     struct pt_account *old = add_writer(3, 5, TID, "old"), *new;
 
     note(PT_SWITCH_FORKED, 10, TID, NULL);
-    pt_switch_threads_identify(&threads, &live);
+    pt_switch_threads_identify(&threads, &accounts);
     ck_assert_str_eq(thread(TID)->name, "old");
     end_writer(old, 1000);
     note(PT_SWITCH_ENDED, 900, TID, NULL);
     note(PT_SWITCH_FORKED, 2000, TID, NULL);
     new = add_writer(4, 9, TID, "new");
-    pt_switch_threads_identify(&threads, &live);
+    pt_switch_threads_identify(&threads, &accounts);
     ck_assert_str_eq(thread(TID)->name, "new");
     ck_assert_uint_eq(thread(TID)->thread_id, new->author.thread_id);
     ck_assert_str_eq(old->author.name, "old");
@@ -116,10 +116,10 @@ START_TEST(exec)
 
     note(PT_SWITCH_FORKED, 10, PID, NULL);
     end_writer(before, 1000);
-    pt_switch_threads_identify(&threads, &live);
+    pt_switch_threads_identify(&threads, &accounts);
     after = add_writer(4, 6, PID, "before");
     note(PT_SWITCH_NAMED, 1001, PID, "after");
-    pt_switch_threads_identify(&threads, &live);
+    pt_switch_threads_identify(&threads, &accounts);
     ck_assert_str_eq(thread(PID)->name, "after");
     ck_assert_str_eq(before->author.name, "after");
     ck_assert_str_eq(after->author.name, "after");
@@ -132,9 +132,9 @@ START_TEST(reported_late)
     struct pt_account *own = add_writer(3, 5, TID, "own");
 
     end_writer(own, 1000);
-    pt_switch_threads_identify(&threads, &live);
+    pt_switch_threads_identify(&threads, &accounts);
     note(PT_SWITCH_FORKED, 990, TID, NULL);
-    pt_switch_threads_identify(&threads, &live);
+    pt_switch_threads_identify(&threads, &accounts);
     ck_assert_str_eq(thread(TID)->name, "own");
     ck_assert_uint_eq(thread(TID)->thread_id, own->author.thread_id);
 }

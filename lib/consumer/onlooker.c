@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* See onlooker.h. */
+#include <errno.h>
+#include <string.h>
+#include "base/assert.h"
+#include "consumer/balance.h"
+#include "consumer/consumer.h"
+
+/* Events that were overwritten before the onlooker's start make a gap, which metrics have to know
+ * of.  It starts at the clear, or else at the creation, and ends at the first remaining event. */
+static void begin_in_gap(struct pt_consumer *l)
+{
+    uint64_t created = pt_load_relaxed(&l->seg->h->sync_first.ts);
+
+    if (l->losses.lost_last > l->clear_ts)
+        pt_losses_report(&l->losses, l->clear_ts > created ? l->clear_ts : created);
+}
+
+/* The numbers of the present come first: events and writers from them on are the onlooker's. */
+static void load_start(struct pt_consumer *l)
+{
+    const struct pt_seg_header *h = l->seg->h;
+    struct pt_onlooker *o = &l->onlooker;
+
+    l->accounts.from_wid = pt_load_seqcst(&h->next_wid);
+    l->cursors.from_gen = pt_load_seqcst(&h->next_gen);
+    pt_losses_look_on(&l->losses);
+    o->ts = l->losses.lost_last;
+    l->clear_ts = pt_load_seqcst(&h->clear_ts);
+    if (l->clear_ts > o->ts)
+        o->ts = l->clear_ts - 1;
+    begin_in_gap(l);
+    for (unsigned c = 0; c < PT_LOST_OWN; c++)
+        o->no_slot[c] = pt_load_relaxed(&h->lost_no_slot[c]);
+    o->switches = pt_load_relaxed(&h->lost_switches);
+}
+
+static int begin_tally(struct pt_accounts *a, const struct pt_balance_entry *e)
+{
+    struct pt_account *t = pt_accounts_get(a, &e->t.author);
+
+    if (!t)
+        return -ENOMEM;
+    if (e->has_slot)
+        /* From the oldest event that was found: the consumer may have given back a chunk
+         * between two that were. */
+        pt_account_begin(t, PT_TALLY_SLOT, e->pending ? e->first_no : e->recorded, e->recorded,
+                         e->lost);
+    else if (e->pending)
+        pt_account_begin(t, PT_TALLY_FINAL, e->first_no, e->end_no, NULL);
+    return 0;
+}
+
+/* Takes the writers' present counts as base, so that only events that are still in chunks, and
+ * later ones, count. */
+static int begin_tallies(struct pt_consumer *l)
+{
+    struct pt_onlooker *o = &l->onlooker;
+    struct pt_balance b = { .count = 0 };
+    int r = pt_balance_take(l, &b);
+
+    for (uint32_t i = 0; r == 0 && i < b.count; i++)
+        r = begin_tally(&l->accounts, &b.entries[i]);
+    if (r == 0)
+        pt_balance_before(l, &b, o->lost);
+    o->past = b.past;
+    o->past_wid = b.past_wid;
+    o->slots = b.slots;
+    b.past_wid = NULL;
+    pt_balance_free(&b);
+    return r;
+}
+
+int pt_consumer_look_on(struct pt_consumer *l, struct pt_seg *seg)
+{
+    int r = pt_consumer_init(l, seg);
+
+    if (r < 0)
+        return r;
+    pt_assert(l->seg == seg && !seg->copy);
+    l->passive = l->watch.passive = true;
+    l->cursors.passive = l->stops.passive = l->accounts.passive = true;
+    load_start(l);
+    r = pt_consumer_refresh(l);
+    if (r == 0) {
+        pt_consumer_learn_window(l);
+        r = begin_tallies(l);
+    }
+    if (r < 0)
+        pt_consumer_deinit(l);
+    return r;
+}
