@@ -197,6 +197,25 @@ static PT_COLD void learn_and_put(struct pt_thread *t, uint64_t count, uint32_t 
 }
 
 /* All calls are tail calls, so that this path needs no callee-saved registers. */
+/* The record of eight bytes for one stream, and its commit; the stream's attention word. */
+static inline __attribute__((always_inline)) uint32_t put_ready(const struct pt_ready *r,
+                                                                uint64_t count, uint32_t delta,
+                                                                uint32_t id, uint64_t value,
+                                                                uint64_t addr)
+{
+    uint8_t *at = (uint8_t *)(r->origin + (uintptr_t)count * NEED);
+
+    __builtin_prefetch(at + AHEAD, 1);
+    pt_record_put_head(at, PT_RECORD_EVENT, id, 8, delta, addr);
+    __builtin_memcpy(at + PT_RECORD_HEAD, &value, 8);
+    pt_fence_compiler();
+    pt_publish_own((uint64_t *)(void *)r->chunk, NEED + (1ull << 32));
+    pt_fence_compiler();
+    pt_store_release(&r->slot->inside, 0u);
+    pt_fence_compiler();
+    return pt_load_relaxed(&r->h->attention);
+}
+
 void pt_event_multi(uint32_t id, const void *data, size_t len, uint64_t addr, uintptr_t frame)
 {
     const uint64_t *gates = pt_load_pointer(&pt_gates);
@@ -227,19 +246,8 @@ void pt_event_multi(uint32_t id, const void *data, size_t len, uint64_t addr, ui
     }
     pt_assert_valid(ready_has_room(t, count));
     t->several_last = ts;
-    for (r = t->ready; r->chunk; r++) {
-        uint8_t *at = (uint8_t *)(r->origin + (uintptr_t)count * NEED);
-
-        __builtin_prefetch(at + AHEAD, 1);
-        pt_record_put_head(at, PT_RECORD_EVENT, id, 8, (uint32_t)(ts - r->base), addr);
-        __builtin_memcpy(at + PT_RECORD_HEAD, &value, 8);
-        pt_fence_compiler();
-        pt_publish_own((uint64_t *)(void *)r->chunk, NEED + (1ull << 32));
-        pt_fence_compiler();
-        pt_store_release(&r->slot->inside, 0u);
-        pt_fence_compiler();
-        attention |= pt_load_relaxed(&r->h->attention);
-    }
+    for (r = t->ready; r->chunk; r++)
+        attention |= put_ready(r, count, (uint32_t)(ts - r->base), id, value, addr);
     if (pt_unlikely(attention)) {
         attend_all(t);
         return;
