@@ -15,11 +15,9 @@ struct options;
     "PID: a process that a stream traces, or that has created one. STREAM: its trace\n" \
     "name, its file, or the first letters of that ('posixtrace list').\n"
 
-/* Reads the command line and attaches; word: the name of the stream on it.  *trid 0: there is
- * nothing to do; returns the exit status. */
-int steer_attach(struct options *o, const char **word, struct posixtrace_stream *stream,
-                 trace_id_t *trid);
-/* The same, and calls act, which returns an error number. */
-int steer(struct options *o, int (*act)(trace_id_t trid));
+/* Reads the command line, attaches to the stream and calls act; word: the name of the stream on
+ * the command line.  Returns act's exit status, or that of the failure before. */
+int steer(struct options *o,
+          int (*act)(const struct posixtrace_stream *stream, trace_id_t trid, const char *word));
 
 #endif

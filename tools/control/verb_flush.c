@@ -61,26 +61,20 @@ static int wait_until_flushed(const struct posixtrace_stream *stream, trace_id_t
     return EXIT_DONE;
 }
 
+static int flush(const struct posixtrace_stream *stream, trace_id_t trid, const char *word)
+{
+    int error = posix_trace_flush(trid);
+
+    if (error == EINVAL)
+        return tool_error("%s has no log; 'posixtrace snapshot %s -o LOG' makes one of what it "
+                          "holds",
+                          stream_call(stream), word);
+    return error ? stream_error(stream, "flush", error) : wait_until_flushed(stream, trid);
+}
+
 static int run(struct options *o)
 {
-    struct posixtrace_stream stream;
-    const char *word;
-    trace_id_t trid;
-    int status = steer_attach(o, &word, &stream, &trid), error;
-
-    if (!trid)
-        return status;
-    error = posix_trace_flush(trid);
-    if (error == EINVAL)
-        status = tool_error("%s has no log; 'posixtrace snapshot %s -o LOG' makes one of what it "
-                            "holds",
-                            stream_call(&stream), word);
-    else if (error != 0)
-        status = stream_error(&stream, "flush", error);
-    else
-        status = wait_until_flushed(&stream, trid);
-    posixtrace_detach(trid);
-    return status;
+    return steer(o, flush);
 }
 
 const struct verb verb_flush = { "flush", help, options, run };

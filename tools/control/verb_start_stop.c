@@ -31,33 +31,22 @@ static int read_operand(struct options *o, const char **word)
     return *word ? EXIT_DONE : tool_usage("no process or stream named");
 }
 
-int steer_attach(struct options *o, const char **word, struct posixtrace_stream *stream,
-                 trace_id_t *trid)
-{
-    int status = read_operand(o, word);
-
-    *trid = 0;
-    /* no word: --help was printed */
-    if (status == EXIT_DONE && *word) {
-        status = stream_attach(*word, stream, trid);
-        if (status != EXIT_DONE)
-            *trid = 0;
-    }
-    return status;
-}
-
-int steer(struct options *o, int (*act)(trace_id_t trid))
+int steer(struct options *o,
+          int (*act)(const struct posixtrace_stream *stream, trace_id_t trid, const char *word))
 {
     struct posixtrace_stream stream;
     const char *word;
     trace_id_t trid;
-    int status = steer_attach(o, &word, &stream, &trid), error;
+    int status = read_operand(o, &word);
 
-    if (!trid)
+    /* no word: --help was printed */
+    if (status == EXIT_DONE && word)
+        status = stream_attach(word, &stream, &trid);
+    if (status != EXIT_DONE || !word)
         return status;
-    error = act(trid);
+    status = act(&stream, trid, word);
     posixtrace_detach(trid);
-    return error ? stream_error(&stream, tool_verb(), error) : EXIT_DONE;
+    return status;
 }
 
 /* ---- start, stop ---- */
@@ -73,9 +62,20 @@ static const char start_help[] =
     "  --help  print this\n"
     "\n" STEER_WHICH "Example: posixtrace start 1234\n";
 
+static int end_of_call(const struct posixtrace_stream *stream, int error)
+{
+    return error ? stream_error(stream, tool_verb(), error) : EXIT_DONE;
+}
+
+static int start(const struct posixtrace_stream *stream, trace_id_t trid, const char *word)
+{
+    (void)word;
+    return end_of_call(stream, posix_trace_start(trid));
+}
+
 static int run_start(struct options *o)
 {
-    return steer(o, posix_trace_start);
+    return steer(o, start);
 }
 
 const struct verb verb_start = { "start", start_help, options, run_start };
@@ -89,9 +89,15 @@ static const char stop_help[] =
     "  --help  print this\n"
     "\n" STEER_WHICH "Example: posixtrace stop 1234\n";
 
+static int stop(const struct posixtrace_stream *stream, trace_id_t trid, const char *word)
+{
+    (void)word;
+    return end_of_call(stream, posix_trace_stop(trid));
+}
+
 static int run_stop(struct options *o)
 {
-    return steer(o, posix_trace_stop);
+    return steer(o, stop);
 }
 
 const struct verb verb_stop = { "stop", stop_help, options, run_stop };
