@@ -9,6 +9,8 @@
 #define MOST_EVENTS 4096u
 #define RETRY_NS    10000000u
 
+/* 8 KiB that a process does not touch, and so has no memory for, until an attempt fails.  They
+ * cannot be allocated then: what failed may be an allocation, in a signal handler. */
 static struct {
     pt_u64 instance; /* of the process whose attempts failed; 0: none did */
     pt_u64 first[2]; /* by kind of clock, when the first attempt failed */
