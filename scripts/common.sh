@@ -104,6 +104,6 @@ prepare() {
 # Prints the closing line and ends with its verdict.
 close_tests() {
     say "all runs: $SECONDS s"
-    python3 test/house/totals.py "$broken" "${logs[@]}"
+    python3 test/support/totals.py "$broken" "${logs[@]}"
     exit
 }

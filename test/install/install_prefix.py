@@ -22,6 +22,8 @@ import sys
 import tempfile
 
 from install import run
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "isolation"))
 from rooms import NEW_MOUNTS, not_tried
 
 ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"}
