@@ -15,25 +15,37 @@
  * Data is in the byte order of the machine, without padding; types without an entry in the table
  * have none.  object: address of the mutex, semaphore, ...; error: the error number of the call, 0
  * for success, ECANCELED if the thread was cancelled in it; due: ns since 1970 (CLOCK_REALTIME), 0:
- * none.
+ * none; caller: the address to which the call returns, in the program or a library of it; call:
+ * enum posixtrace_call; result: what the call returned, or its error number, negative.
  *
  *   switch_in                          u32 cpu
  *   switch_out, switch_preempted       u32 cpu    it waits; it could still run
  *   cpu_time                           u64 run, u64 more   ns, see below
- *   mutex_lock                         u64 object
+ *   mutex_lock                         u64 object, u64 caller
  *   mutex_locked                       u64 object, i64 error
- *   mutex_unlock                       u64 object
+ *   mutex_unlock                       u64 object, u64 caller
  *   rwlock_lock, _locked, _unlock      the same
- *   cond_wait, cond_woken              u64 object; u64 object, i64 error
- *   cond_signal                        u64 object
- *   sem_wait, sem_taken, sem_post      u64 object; u64 object, i64 error; u64 object
- *   barrier_wait, barrier_passed       u64 object; u64 object, i64 error
- *   sleep                              u64 object (0), i64 due   clock_nanosleep and the like
+ *   cond_wait, cond_woken              u64 object, u64 caller; u64 object, i64 error
+ *   cond_signal                        u64 object, u64 caller
+ *   sem_wait, sem_taken                u64 object, u64 caller; u64 object, i64 error
+ *   sem_post                           u64 object, u64 caller
+ *   barrier_wait, barrier_passed       u64 object, u64 caller; u64 object, i64 error
+ *   sleep                              u64 object (0), i64 due, u64 caller   clock_nanosleep ...
  *   sleep_done                         u64 object (0), i64 due   of the sleep that ends
- *   timer_set                          u64 timer, i64 due
- *   thread_create                      u64 pthread_t
+ *   timer_set                          u64 timer, i64 due, u64 caller
+ *   thread_create                      u64 pthread_t, u64 caller
  *   thread_begin, thread_end           u64 pthread_t
  *   signal_begin, signal_end           u32 number                around a handler
+ *   io                                 u32 call, i32 descriptor, u64 caller
+ *   io_done                            u32 call, i32 descriptor, i64 result
+ *   poll                               u32 call, i32 descriptor, u64 count, i64 timeout,
+ *                                      u64 caller
+ *   poll_done                          u32 call, i32 descriptor, i64 result
+ *
+ * poll is a wait for work: descriptor is that of the epoll, else -1; count: how many descriptors the
+ * call names, or events it takes; timeout: in ns, -1: none.
+ *
+ * Logs of 0.1 have no callers: there the data ends before that field.
  *
  * cpu_time is recorded if context switches were requested and refused.  Until its time the thread
  * had run, since its start, for run to run + more ns; more UINT64_MAX: at least for run.  In such a
@@ -79,6 +91,54 @@ extern "C" {
 #define POSIXTRACE_THREAD_END       39u
 #define POSIXTRACE_SIGNAL_BEGIN     40u
 #define POSIXTRACE_SIGNAL_END       41u
+#define POSIXTRACE_IO               42u
+#define POSIXTRACE_IO_DONE          43u
+#define POSIXTRACE_POLL             44u
+#define POSIXTRACE_POLL_DONE        45u
+
+/*
+ * Which call.  A variant for large files, or with checks of a buffer's size (pread64(),
+ * __read_chk()), is the same call.
+ */
+enum posixtrace_call {
+    POSIXTRACE_CALL_READ,
+    POSIXTRACE_CALL_WRITE,
+    POSIXTRACE_CALL_PREAD,
+    POSIXTRACE_CALL_PWRITE,
+    POSIXTRACE_CALL_READV,
+    POSIXTRACE_CALL_WRITEV,
+    POSIXTRACE_CALL_PREADV,
+    POSIXTRACE_CALL_PWRITEV,
+    POSIXTRACE_CALL_PREADV2,
+    POSIXTRACE_CALL_PWRITEV2,
+    POSIXTRACE_CALL_RECV,
+    POSIXTRACE_CALL_SEND,
+    POSIXTRACE_CALL_RECVFROM,
+    POSIXTRACE_CALL_SENDTO,
+    POSIXTRACE_CALL_RECVMSG,
+    POSIXTRACE_CALL_SENDMSG,
+    POSIXTRACE_CALL_RECVMMSG,
+    POSIXTRACE_CALL_SENDMMSG,
+    POSIXTRACE_CALL_ACCEPT,
+    POSIXTRACE_CALL_ACCEPT4,
+    POSIXTRACE_CALL_CONNECT,
+    POSIXTRACE_CALL_FSYNC,
+    POSIXTRACE_CALL_FDATASYNC,
+    POSIXTRACE_CALL_SYNCFS,
+    POSIXTRACE_CALL_SYNC_FILE_RANGE,
+    POSIXTRACE_CALL_SENDFILE,
+    POSIXTRACE_CALL_SPLICE,
+    POSIXTRACE_CALL_TEE,
+    POSIXTRACE_CALL_VMSPLICE,
+    POSIXTRACE_CALL_COPY_FILE_RANGE,
+    POSIXTRACE_CALL_POLL = 64,
+    POSIXTRACE_CALL_PPOLL,
+    POSIXTRACE_CALL_SELECT,
+    POSIXTRACE_CALL_PSELECT,
+    POSIXTRACE_CALL_EPOLL_WAIT,
+    POSIXTRACE_CALL_EPOLL_PWAIT,
+    POSIXTRACE_CALL_EPOLL_PWAIT2
+};
 
 /*
  * Traces a system event of the list above, as posix_trace_event() traces user events: with the same

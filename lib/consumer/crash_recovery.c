@@ -94,9 +94,10 @@ static int gather_texts(struct corpse *c, int dir)
     for (uint32_t i = 0; (text = pt_names_description_at(c->names, i, &id)) || id; i++)
         if (text && !c->texts[PT_TEXT_DESCRIPTION][id])
             c->texts[PT_TEXT_DESCRIPTION][id] = text;
-    for (id = PT_ID_OWN_FIRST; id <= PT_ID_OWN_LAST; id++)
-        if (pt_names_own_in_use(c->names))
-            c->texts[PT_TEXT_NAME][id] = pt_event_system_name(id);
+    for (id = PT_ID_OWN_FIRST; pt_names_own_in_use(c->names) && id <= PT_ID_OWN_LAST; id++) {
+        c->texts[PT_TEXT_NAME][id] = pt_event_system_name(id);
+        c->texts[PT_TEXT_DESCRIPTION][id] = pt_event_system_description(id);
+    }
     return 0;
 }
 

@@ -201,9 +201,11 @@ const char *pt_stream_description(struct pt_stream *s, uint32_t id)
 {
     const char *text = NULL;
 
-    if (s->log)
+    if (s->log) {
         text = pt_log_reader_text(s->log, PT_TEXT_DESCRIPTION, id);
-    else if (id < PT_ID_MAX)
+        return text ? text : pt_event_system_undescribed(id);
+    }
+    if (id < PT_ID_MAX)
         text = keep(s, PT_TEXT_DESCRIPTION, id, pt_names_description(s->names, id));
     return text ? text : pt_event_system_description(id);
 }

@@ -5,6 +5,7 @@
  * the fixed part counts the items that follow it; it can be used only before it is
  * swapped out and after it is swapped in.
  */
+#include <posixtrace/system.h>
 #include <stdlib.h>
 #include <string.h>
 #include "log/byteorder.h"
@@ -79,15 +80,24 @@ void pt_swap_header(struct pt_log_header *h)
     swap_runs((uint8_t *)h, header_runs);
 }
 
-/* System events of posixtrace/system.h have one 4-byte number, or one or two of 8 bytes.  Data of
- * any other length is not changed. */
-static void swap_own_data(uint8_t *data, uint32_t len)
+/* System events of posixtrace/system.h have one 4-byte number, or up to three of 8 bytes, or begin
+ * with two of 4.  Data of any other length is not changed. */
+static void swap_own_data(uint32_t id, uint8_t *data, uint32_t len)
 {
-    if (len == 4)
+    static const struct run call_runs[] = { { 2, 4 }, { 1, 8 }, END_OF_RUNS };
+    static const struct run poll_runs[] = { { 2, 4 }, { 3, 8 }, END_OF_RUNS };
+
+    if (id >= POSIXTRACE_IO) {
+        if (len == 16)
+            swap_runs(data, call_runs);
+        else if (len == 32)
+            swap_runs(data, poll_runs);
+    } else if (len == 4) {
         swap_number(data, 4);
-    else if (len == 8 || len == 16)
+    } else if (len == 8 || len == 16 || len == 24) {
         for (uint32_t at = 0; at < len; at += 8)
             swap_number(data + at, 8);
+    }
 }
 
 /* START and FILTER have event sets, STOP and ERROR an int. */
@@ -103,7 +113,7 @@ static void swap_system_data(uint32_t id, uint8_t *data, uint32_t len)
     } else if (id <= PT_ID_SYSTEM_LAST && len == 4) {
         swap_number(data, 4);
     } else if (pt_event_is_own(id)) {
-        swap_own_data(data, len);
+        swap_own_data(id, data, len);
     }
 }
 

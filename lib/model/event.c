@@ -43,8 +43,12 @@ static const char *const names[PT_ID_OWN_LAST + 1] = {
     [POSIXTRACE_THREAD_END] = "posixtrace_thread_end",
     [POSIXTRACE_SIGNAL_BEGIN] = "posixtrace_signal_begin",
     [POSIXTRACE_SIGNAL_END] = "posixtrace_signal_end",
+    [POSIXTRACE_IO] = "posixtrace_io",
+    [POSIXTRACE_IO_DONE] = "posixtrace_io_done",
+    [POSIXTRACE_POLL] = "posixtrace_poll",
+    [POSIXTRACE_POLL_DONE] = "posixtrace_poll_done",
 };
-_Static_assert(PT_ID_OWN_FIRST == POSIXTRACE_SWITCH_IN && PT_ID_OWN_LAST == POSIXTRACE_SIGNAL_END &&
+_Static_assert(PT_ID_OWN_FIRST == POSIXTRACE_SWITCH_IN && PT_ID_OWN_LAST == POSIXTRACE_POLL_DONE &&
                    PT_ID_CPU_TIME == POSIXTRACE_CPU_TIME,
                "the first and the last of them, and one");
 
@@ -61,12 +65,25 @@ const char *pt_event_system_name(uint32_t id)
 #else
 #define OF(fields) fields
 #endif
+#define CALLER "x64 caller"
 #define CPU    OF("u32 cpu")
-#define OBJECT OF("x64 object")
+#define OBJECT OF("x64 object; " CALLER)
 #define DONE   OF("x64 object; i64 error")
-#define DUE    OF("u64 zero; i64 due")
 #define THREAD OF("x64 thread")
 #define NUMBER OF("u32 number")
+
+/* In the order of enum posixtrace_call. */
+#define IO_CALLS                                                                             \
+    "u32 call {read, write, pread, pwrite, readv, writev, preadv, pwritev, preadv2, "        \
+    "pwritev2, recv, send, recvfrom, sendto, recvmsg, sendmsg, recvmmsg, sendmmsg, accept, " \
+    "accept4, connect, fsync, fdatasync, syncfs, sync_file_range, sendfile, splice, tee, "   \
+    "vmsplice, copy_file_range}; i32 descriptor; "
+#define POLL_CALLS                                                                          \
+    "u32 call {poll = 64, ppoll, select, pselect, epoll_wait, epoll_pwait, epoll_pwait2}; " \
+    "i32 descriptor; "
+_Static_assert(POSIXTRACE_CALL_COPY_FILE_RANGE == 29 && POSIXTRACE_CALL_POLL == 64 &&
+                   POSIXTRACE_CALL_EPOLL_PWAIT2 == 70,
+               "IO_CALLS, POLL_CALLS");
 
 const char *pt_event_system_description(uint32_t id)
 {
@@ -89,15 +106,39 @@ const char *pt_event_system_description(uint32_t id)
         [POSIXTRACE_SEM_POST] = OBJECT,
         [POSIXTRACE_BARRIER_WAIT] = OBJECT,
         [POSIXTRACE_BARRIER_PASSED] = DONE,
-        [POSIXTRACE_SLEEP] = DUE,
-        [POSIXTRACE_SLEEP_DONE] = DUE,
-        [POSIXTRACE_TIMER_SET] = OF("x64 timer; i64 due"),
-        [POSIXTRACE_THREAD_CREATE] = THREAD,
+        [POSIXTRACE_SLEEP] = OF("u64 zero; i64 due; " CALLER),
+        [POSIXTRACE_SLEEP_DONE] = OF("u64 zero; i64 due"),
+        [POSIXTRACE_TIMER_SET] = OF("x64 timer; i64 due; " CALLER),
+        [POSIXTRACE_THREAD_CREATE] = OF("x64 thread; " CALLER),
         [POSIXTRACE_THREAD_BEGIN] = THREAD,
         [POSIXTRACE_THREAD_END] = THREAD,
         [POSIXTRACE_SIGNAL_BEGIN] = NUMBER,
         [POSIXTRACE_SIGNAL_END] = NUMBER,
+        [POSIXTRACE_IO] = OF(IO_CALLS CALLER),
+        [POSIXTRACE_IO_DONE] = OF(IO_CALLS "i64 result"),
+        [POSIXTRACE_POLL] = OF(POLL_CALLS "u64 count; i64 timeout; " CALLER),
+        [POSIXTRACE_POLL_DONE] = OF(POLL_CALLS "i64 result"),
     };
 
     return id <= PT_ID_OWN_LAST ? text[id] : NULL;
+}
+
+/* Logs of 0.1, and those made by tools that write its data, have no descriptions of these types. */
+const char *pt_event_system_undescribed(uint32_t id)
+{
+    switch (id) {
+    case POSIXTRACE_MUTEX_LOCK:
+    case POSIXTRACE_MUTEX_UNLOCK:
+    case POSIXTRACE_RWLOCK_LOCK:
+    case POSIXTRACE_RWLOCK_UNLOCK:
+    case POSIXTRACE_COND_WAIT:
+    case POSIXTRACE_COND_SIGNAL:
+    case POSIXTRACE_SEM_WAIT:
+    case POSIXTRACE_SEM_POST:
+    case POSIXTRACE_BARRIER_WAIT: return OF("x64 object");
+    case POSIXTRACE_SLEEP: return OF("u64 zero; i64 due");
+    case POSIXTRACE_TIMER_SET: return OF("x64 timer; i64 due");
+    case POSIXTRACE_THREAD_CREATE: return THREAD;
+    default: return pt_event_system_description(id);
+    }
 }

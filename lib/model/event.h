@@ -5,7 +5,7 @@
  *
  *   id 0                     no event type
  *   1 .. 191                 system event types: 1 to 8 predefined by the standard,
- *                            those of posixtrace/system.h between 16 and 41
+ *                            those of posixtrace/system.h from 16
  *   192                      posix_trace_unnamed_userevent
  *   193 .. 1215              user event types, numbered in the order of opening
  */
@@ -23,7 +23,7 @@
 #define PT_ID_SYSTEM_LAST POSIX_TRACE_ERROR
 #define PT_ID_OWN_FIRST   16u /* posixtrace/system.h */
 #define PT_ID_CPU_TIME    19u /* POSIXTRACE_CPU_TIME: the CPU time of a thread */
-#define PT_ID_OWN_LAST    41u
+#define PT_ID_OWN_LAST    45u
 
 #define PT_MAX_DATA 61440u /* largest max-data-size */
 
@@ -81,8 +81,10 @@ struct pt_cpu_time {
 /* The name of a predefined type or of a system type of ours, or NULL. */
 const char *pt_event_system_name(uint32_t id);
 
-/* The description of the data of a system type of ours, or NULL. */
+/* The description of the data of a system type of ours, or NULL.  It is in each log. */
 const char *pt_event_system_description(uint32_t id);
+/* The same for a log without one, whose events have no callers. */
+const char *pt_event_system_undescribed(uint32_t id);
 
 /* A type of the standard: every stream has it. */
 static inline bool pt_event_is_predefined(uint32_t id)

@@ -12,21 +12,24 @@
  * Records the request, makes the call, and records its result.  Out of line, so that the code
  * before a call that is not traced saves only one register.
  */
-#define LOCK(id, name, parameters, arguments)                                                   \
-    static __attribute__((noinline)) int traced_##name parameters                               \
-    {                                                                                           \
-        int r;                                                                                  \
-                                                                                                \
-        preload_object(id, lock);                                                               \
-        preload_cpu_time();                                                                     \
-        r = real_##name arguments;                                                              \
-        preload_pair(id + 1, lock, r);                                                          \
-        preload_cpu_time();                                                                     \
-        return r;                                                                               \
-    }                                                                                           \
-    PRELOAD_PUBLIC int name parameters                                                          \
-    {                                                                                           \
-        return PRELOAD_OFF(lock, id, id + 1) ? real_##name arguments : traced_##name arguments; \
+#define LOCK(id, name, parameters, arguments)                                                    \
+    static                                                                                       \
+        __attribute__((noinline)) int traced_##name(const void *caller, PRELOAD_LIST parameters) \
+    {                                                                                            \
+        int r;                                                                                   \
+                                                                                                 \
+        preload_object(id, lock, caller);                                                        \
+        preload_cpu_time();                                                                      \
+        r = real_##name arguments;                                                               \
+        preload_pair(id + 1, lock, r);                                                           \
+        preload_cpu_time();                                                                      \
+        return r;                                                                                \
+    }                                                                                            \
+    PRELOAD_PUBLIC int name parameters                                                           \
+    {                                                                                            \
+        return PRELOAD_OFF(lock, id, id + 1)                                                     \
+                   ? real_##name arguments                                                       \
+                   : traced_##name(PRELOAD_CALLER, PRELOAD_LIST arguments);                      \
     }
 
 #define MUTEX(name, parameters, arguments) LOCK(POSIXTRACE_MUTEX_LOCK, name, parameters, arguments)
@@ -48,7 +51,7 @@ MUTEX(pthread_mutex_clocklock,
 PRELOAD_PUBLIC int pthread_mutex_unlock(pthread_mutex_t *mutex)
 {
     if (!PRELOAD_OFF(mutex, POSIXTRACE_MUTEX_UNLOCK, POSIXTRACE_MUTEX_UNLOCK))
-        preload_object(POSIXTRACE_MUTEX_UNLOCK, mutex);
+        preload_object(POSIXTRACE_MUTEX_UNLOCK, mutex, PRELOAD_CALLER);
     return real_pthread_mutex_unlock(mutex);
 }
 
@@ -70,7 +73,7 @@ RWLOCK(pthread_rwlock_clockwrlock,
 PRELOAD_PUBLIC int pthread_rwlock_unlock(pthread_rwlock_t *lock)
 {
     if (!PRELOAD_OFF(lock, POSIXTRACE_RWLOCK_UNLOCK, POSIXTRACE_RWLOCK_UNLOCK))
-        preload_object(POSIXTRACE_RWLOCK_UNLOCK, lock);
+        preload_object(POSIXTRACE_RWLOCK_UNLOCK, lock, PRELOAD_CALLER);
     return real_pthread_rwlock_unlock(lock);
 }
 
@@ -81,7 +84,7 @@ PRELOAD_PUBLIC int pthread_barrier_wait(pthread_barrier_t *barrier)
 
     if (PRELOAD_OFF(barrier, POSIXTRACE_BARRIER_WAIT, POSIXTRACE_BARRIER_PASSED))
         return real_pthread_barrier_wait(barrier);
-    preload_object(POSIXTRACE_BARRIER_WAIT, barrier);
+    preload_object(POSIXTRACE_BARRIER_WAIT, barrier, PRELOAD_CALLER);
     preload_cpu_time();
     r = real_pthread_barrier_wait(barrier);
     preload_pair(POSIXTRACE_BARRIER_PASSED, barrier, r == PTHREAD_BARRIER_SERIAL_THREAD ? 0 : r);

@@ -43,13 +43,6 @@ void preload_event(trace_event_id_t id, const void *data, size_t length)
     posixtrace_system_event(id, data, length);
 }
 
-void preload_object(trace_event_id_t id, const void *object)
-{
-    uint64_t data = (uintptr_t)object;
-
-    preload_event(id, &data, sizeof data);
-}
-
 void preload_pair(trace_event_id_t id, const void *object, int64_t second)
 {
     struct {
@@ -58,6 +51,11 @@ void preload_pair(trace_event_id_t id, const void *object, int64_t second)
     } data = { (uintptr_t)object, second };
 
     preload_event(id, &data, sizeof data);
+}
+
+void preload_object(trace_event_id_t id, const void *object, const void *caller)
+{
+    preload_pair(id, object, (int64_t)(uintptr_t)caller);
 }
 
 void preload_cpu_time(void)
@@ -70,6 +68,22 @@ void preload_cancelled(void *call)
     const struct preload_call *c = call;
 
     preload_pair(c->id, c->object, c->second);
+}
+
+void preload_io_ended(const struct preload_io *call, int64_t result)
+{
+    struct {
+        uint32_t call;
+        int32_t descriptor;
+        int64_t result;
+    } data = { call->call, call->descriptor, result };
+
+    preload_event(call->id, &data, sizeof data);
+}
+
+void preload_io_cancelled(void *call)
+{
+    preload_io_ended(call, -ECANCELED);
 }
 
 static int note_range(struct dl_phdr_info *info, size_t size, void *context)

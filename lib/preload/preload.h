@@ -41,11 +41,14 @@
  */
 #define PRELOAD_THREAD __thread __attribute__((tls_model("initial-exec"), aligned(sizeof(int))))
 
-/* A macro, because the return address is taken in the function that contains it.  before, after:
+/* Macros, because the return address is taken in the function that contains it.  before, after:
  * the types of the call's events. */
 #define PRELOAD_OFF(object, before, after)                           \
     (__builtin_expect(!posixtrace_system_wants(before, after), 1) || \
-     preload_is_quiet(__builtin_return_address(0), (object)))
+     preload_is_quiet(PRELOAD_CALLER, (object)))
+#define PRELOAD_CALLER __builtin_return_address(0)
+/* (A, B): A, B */
+#define PRELOAD_LIST(...) __VA_ARGS__
 
 #pragma GCC visibility push(hidden)
 /* Is a call from there, about that object, not to be traced? */
@@ -58,7 +61,8 @@ extern PRELOAD_THREAD bool preload_quiet_thread;
 
 void preload_event(trace_event_id_t id, const void *data, size_t length);
 
-void preload_object(trace_event_id_t id, const void *object);
+/* The start of a call, or a call that has no end. */
+void preload_object(trace_event_id_t id, const void *object, const void *caller);
 /* second: an error number or a time. */
 void preload_pair(trace_event_id_t id, const void *object, int64_t second);
 
@@ -73,6 +77,15 @@ struct preload_call {
     int64_t second; /* when the thread is cancelled */
 };
 void preload_cancelled(void *call);
+
+/* A call on a descriptor. */
+struct preload_io {
+    trace_event_id_t id; /* event type of the end */
+    uint32_t call;
+    int32_t descriptor;
+};
+void preload_io_ended(const struct preload_io *call, int64_t result);
+void preload_io_cancelled(void *call);
 #pragma GCC visibility pop
 
 #endif

@@ -5,6 +5,9 @@
  * call comes here during the lookup, and returns success without locking.  That happens only in the
  * first call, before there are other threads.  Threads that look up at the same time find the same
  * functions, so no lock is needed.
+ *
+ * dlsym() allocates only for a name that it does not find.  So the functions by which an allocator
+ * may read its settings (real_io.h) are looked up first, and names that may be missing after them.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -12,6 +15,7 @@
 #include <string.h>
 #include "preload/preload.h"
 #include "preload/real.h"
+#include "preload/real_io.h"
 
 static PRELOAD_THREAD bool finding;
 
@@ -39,6 +43,12 @@ static int missing_errno(void)
     return -1;
 }
 
+static int missing_call(void)
+{
+    errno = ENOSYS;
+    return -1;
+}
+
 static bool find(void)
 {
     if (finding)
@@ -47,17 +57,26 @@ static bool find(void)
     return true;
 }
 
-#define DEFINE(name, parameters, arguments, otherwise)                                    \
-    static int first_##name parameters                                                    \
+#define DEFINE(type, name, parameters, arguments, otherwise)                              \
+    static type first_##name parameters                                                   \
     {                                                                                     \
         return find() && real_##name != first_##name ? real_##name arguments : otherwise; \
     }                                                                                     \
-    int(*real_##name) parameters = first_##name;
-#define DEFINE_P(name, parameters, arguments) DEFINE(name, parameters, arguments, missing_number())
-#define DEFINE_E(name, parameters, arguments) DEFINE(name, parameters, arguments, missing_errno())
+    type(*real_##name) parameters = first_##name;
+#define DEFINE_P(name, parameters, arguments) \
+    DEFINE(int, name, parameters, arguments, missing_number())
+#define DEFINE_E(name, parameters, arguments) \
+    DEFINE(int, name, parameters, arguments, missing_errno())
+#define DEFINE_I(type, call, name, parameters, arguments) \
+    DEFINE(type, name, parameters, arguments, missing_call())
+#define DEFINE_W(call, name, parameters, arguments, descriptor, count, timeout) \
+    DEFINE(int, name, parameters, arguments, missing_call())
 
 REAL_ERROR_NUMBER(DEFINE_P)
 REAL_ERRNO(DEFINE_E)
+REAL_IO(DEFINE_I)
+REAL_IO_NEWER(DEFINE_I)
+REAL_POLL(DEFINE_W)
 
 static unsigned first_sleep(unsigned seconds)
 {
@@ -87,6 +106,15 @@ void real_find(void)
     int saved = errno;
 
     finding = true;
+#define SET(type, call, name, parameters, arguments) set(&real_##name, #name);
+    REAL_IO(SET)
+#undef SET
+#define SET(call, name, parameters, arguments, descriptor, count, timeout) set(&real_##name, #name);
+    REAL_POLL(SET)
+#undef SET
+#define SET(type, call, name, parameters, arguments) set(&real_##name, #name);
+    REAL_IO_NEWER(SET)
+#undef SET
 #define SET(name, parameters, arguments) set(&real_##name, #name);
     REAL_ERROR_NUMBER(SET)
     REAL_ERRNO(SET)

@@ -64,6 +64,17 @@ static int64_t due_at(clockid_t clock, const struct timespec *t)
     }
 }
 
+static void began(trace_event_id_t id, const void *object, int64_t due, const void *caller)
+{
+    struct {
+        uint64_t object;
+        int64_t due;
+        uint64_t caller;
+    } data = { (uintptr_t)object, due, (uintptr_t)caller };
+
+    preload_event(id, &data, sizeof data);
+}
+
 #define SLEEP(type, when, call)                                     \
     struct preload_call c = { POSIXTRACE_SLEEP_DONE, NULL, 0 };     \
     type r;                                                         \
@@ -71,7 +82,7 @@ static int64_t due_at(clockid_t clock, const struct timespec *t)
     if (PRELOAD_OFF(NULL, POSIXTRACE_SLEEP, POSIXTRACE_SLEEP_DONE)) \
         return call;                                                \
     c.second = when;                                                \
-    preload_pair(POSIXTRACE_SLEEP, NULL, c.second);                 \
+    began(POSIXTRACE_SLEEP, NULL, c.second, PRELOAD_CALLER);        \
     preload_cpu_time();                                             \
     pthread_cleanup_push(preload_cancelled, &c);                    \
     r = call;                                                       \
@@ -132,7 +143,7 @@ PRELOAD_PUBLIC int timer_settime(timer_t timer, int flags, const struct itimersp
     relative = due_in(&value);
     r = real_timer_settime(timer, flags, wanted, old);
     if (r == 0)
-        preload_pair(POSIXTRACE_TIMER_SET, (const void *)timer,
-                     timer_due(timer, flags, &value, relative));
+        began(POSIXTRACE_TIMER_SET, (const void *)timer, timer_due(timer, flags, &value, relative),
+              PRELOAD_CALLER);
     return r;
 }

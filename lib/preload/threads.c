@@ -87,7 +87,7 @@ PRELOAD_PUBLIC int pthread_create(pthread_t *restrict thread, const pthread_attr
     if (r == 0 && !off) {
         *thread = made;
         real_pthread_mutex_unlock(&start->told);
-        tell(POSIXTRACE_THREAD_CREATE, made);
+        preload_object(POSIXTRACE_THREAD_CREATE, (const void *)(uintptr_t)made, PRELOAD_CALLER);
     }
     if (r != 0)
         __libc_free(start);

@@ -27,28 +27,29 @@ static void cond_cancelled(void *call)
 
 /* Apart, as in locks.c.  A call that was refused has not unlocked the mutex: it is
  * "locked" all the same. */
-#define COND(name, parameters, arguments)                                                  \
-    static __attribute__((noinline)) int traced_##name parameters                          \
-    {                                                                                      \
-        struct cond_call c = { cond, mutex };                                              \
-        int r;                                                                             \
-                                                                                           \
-        preload_object(POSIXTRACE_COND_WAIT, cond);                                        \
-        preload_object(POSIXTRACE_MUTEX_UNLOCK, mutex);                                    \
-        preload_cpu_time();                                                                \
-        pthread_cleanup_push(cond_cancelled, &c);                                          \
-        r = real_##name arguments;                                                         \
-        pthread_cleanup_pop(0);                                                            \
-        cond_ended(&c, r == EOWNERDEAD || r == ENOTRECOVERABLE ? r : 0, r);                \
-        preload_cpu_time();                                                                \
-        return r;                                                                          \
-    }                                                                                      \
-    PRELOAD_PUBLIC int name parameters                                                     \
-    {                                                                                      \
-        return PRELOAD_OFF(cond, POSIXTRACE_COND_WAIT, POSIXTRACE_COND_WOKEN) &&           \
-                       PRELOAD_OFF(cond, POSIXTRACE_MUTEX_UNLOCK, POSIXTRACE_MUTEX_LOCKED) \
-                   ? real_##name arguments                                                 \
-                   : traced_##name arguments;                                              \
+#define COND(name, parameters, arguments)                                                        \
+    static                                                                                       \
+        __attribute__((noinline)) int traced_##name(const void *caller, PRELOAD_LIST parameters) \
+    {                                                                                            \
+        struct cond_call c = { cond, mutex };                                                    \
+        int r;                                                                                   \
+                                                                                                 \
+        preload_object(POSIXTRACE_COND_WAIT, cond, caller);                                      \
+        preload_object(POSIXTRACE_MUTEX_UNLOCK, mutex, caller);                                  \
+        preload_cpu_time();                                                                      \
+        pthread_cleanup_push(cond_cancelled, &c);                                                \
+        r = real_##name arguments;                                                               \
+        pthread_cleanup_pop(0);                                                                  \
+        cond_ended(&c, r == EOWNERDEAD || r == ENOTRECOVERABLE ? r : 0, r);                      \
+        preload_cpu_time();                                                                      \
+        return r;                                                                                \
+    }                                                                                            \
+    PRELOAD_PUBLIC int name parameters                                                           \
+    {                                                                                            \
+        return PRELOAD_OFF(cond, POSIXTRACE_COND_WAIT, POSIXTRACE_COND_WOKEN) &&                 \
+                       PRELOAD_OFF(cond, POSIXTRACE_MUTEX_UNLOCK, POSIXTRACE_MUTEX_LOCKED)       \
+                   ? real_##name arguments                                                       \
+                   : traced_##name(PRELOAD_CALLER, PRELOAD_LIST arguments);                      \
     }
 
 COND(pthread_cond_wait, (pthread_cond_t *restrict cond, pthread_mutex_t *restrict mutex),
@@ -65,37 +66,38 @@ COND(pthread_cond_clockwait,
 PRELOAD_PUBLIC int pthread_cond_signal(pthread_cond_t *cond)
 {
     if (!PRELOAD_OFF(cond, POSIXTRACE_COND_SIGNAL, POSIXTRACE_COND_SIGNAL))
-        preload_object(POSIXTRACE_COND_SIGNAL, cond);
+        preload_object(POSIXTRACE_COND_SIGNAL, cond, PRELOAD_CALLER);
     return real_pthread_cond_signal(cond);
 }
 
 PRELOAD_PUBLIC int pthread_cond_broadcast(pthread_cond_t *cond)
 {
     if (!PRELOAD_OFF(cond, POSIXTRACE_COND_SIGNAL, POSIXTRACE_COND_SIGNAL))
-        preload_object(POSIXTRACE_COND_SIGNAL, cond);
+        preload_object(POSIXTRACE_COND_SIGNAL, cond, PRELOAD_CALLER);
     return real_pthread_cond_broadcast(cond);
 }
 
-#define SEM(name, parameters, arguments)                                   \
-    static __attribute__((noinline)) int traced_##name parameters          \
-    {                                                                      \
-        struct preload_call c = { POSIXTRACE_SEM_TAKEN, sem, ECANCELED };  \
-        int r;                                                             \
-                                                                           \
-        preload_object(POSIXTRACE_SEM_WAIT, sem);                          \
-        preload_cpu_time();                                                \
-        pthread_cleanup_push(preload_cancelled, &c);                       \
-        r = real_##name arguments;                                         \
-        pthread_cleanup_pop(0);                                            \
-        preload_pair(POSIXTRACE_SEM_TAKEN, sem, r == 0 ? 0 : errno);       \
-        preload_cpu_time();                                                \
-        return r;                                                          \
-    }                                                                      \
-    PRELOAD_PUBLIC int name parameters                                     \
-    {                                                                      \
-        return PRELOAD_OFF(sem, POSIXTRACE_SEM_WAIT, POSIXTRACE_SEM_TAKEN) \
-                   ? real_##name arguments                                 \
-                   : traced_##name arguments;                              \
+#define SEM(name, parameters, arguments)                                                         \
+    static                                                                                       \
+        __attribute__((noinline)) int traced_##name(const void *caller, PRELOAD_LIST parameters) \
+    {                                                                                            \
+        struct preload_call c = { POSIXTRACE_SEM_TAKEN, sem, ECANCELED };                        \
+        int r;                                                                                   \
+                                                                                                 \
+        preload_object(POSIXTRACE_SEM_WAIT, sem, caller);                                        \
+        preload_cpu_time();                                                                      \
+        pthread_cleanup_push(preload_cancelled, &c);                                             \
+        r = real_##name arguments;                                                               \
+        pthread_cleanup_pop(0);                                                                  \
+        preload_pair(POSIXTRACE_SEM_TAKEN, sem, r == 0 ? 0 : errno);                             \
+        preload_cpu_time();                                                                      \
+        return r;                                                                                \
+    }                                                                                            \
+    PRELOAD_PUBLIC int name parameters                                                           \
+    {                                                                                            \
+        return PRELOAD_OFF(sem, POSIXTRACE_SEM_WAIT, POSIXTRACE_SEM_TAKEN)                       \
+                   ? real_##name arguments                                                       \
+                   : traced_##name(PRELOAD_CALLER, PRELOAD_LIST arguments);                      \
     }
 
 SEM(sem_wait, (sem_t * sem), (sem))
@@ -107,6 +109,6 @@ SEM(sem_clockwait, (sem_t *restrict sem, clockid_t clock, const struct timespec 
 PRELOAD_PUBLIC int sem_post(sem_t *sem)
 {
     if (!PRELOAD_OFF(sem, POSIXTRACE_SEM_POST, POSIXTRACE_SEM_POST))
-        preload_object(POSIXTRACE_SEM_POST, sem);
+        preload_object(POSIXTRACE_SEM_POST, sem, PRELOAD_CALLER);
     return real_sem_post(sem);
 }

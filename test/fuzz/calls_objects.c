@@ -7,6 +7,7 @@
 #include <posixtrace/system.h>
 #include "fuzz/calls_objects.h"
 #include "fuzz/target.h"
+#include "support/system_types.h"
 
 /* Values that the arguments choose from; the invalid ones come last. */
 static const size_t stream_sizes[] = { 1, 600, 4096, 20000, 65536, 1 << 20, 0, SIZE_MAX };
@@ -47,7 +48,7 @@ trace_event_id_t some_id(uint8_t b)
 static bool is_system(trace_event_id_t id)
 {
     return (id >= POSIX_TRACE_START && id <= POSIX_TRACE_ERROR) ||
-           (id >= POSIXTRACE_SWITCH_IN && id <= POSIXTRACE_SIGNAL_END);
+           (id >= POSIXTRACE_SWITCH_IN && id <= OWN_LAST);
 }
 
 bool is_type(trace_event_id_t id)

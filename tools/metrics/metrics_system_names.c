@@ -8,22 +8,38 @@
 
 #include <string.h>
 
-const char *const metrics_system_names[] = {
-    "posix_trace_unnamed_userevent", "posixtrace_switch_in",
-    "posixtrace_switch_out",         "posixtrace_switch_preempted",
-    "posixtrace_cpu_time",           "posixtrace_mutex_lock",
-    "posixtrace_mutex_locked",       "posixtrace_mutex_unlock",
-    "posixtrace_rwlock_lock",        "posixtrace_rwlock_locked",
-    "posixtrace_rwlock_unlock",      "posixtrace_cond_wait",
-    "posixtrace_cond_woken",         "posixtrace_cond_signal",
-    "posixtrace_sem_wait",           "posixtrace_sem_taken",
-    "posixtrace_sem_post",           "posixtrace_barrier_wait",
-    "posixtrace_barrier_passed",     "posixtrace_sleep",
-    "posixtrace_sleep_done",         "posixtrace_timer_set",
-    "posixtrace_thread_create",      "posixtrace_thread_begin",
-    "posixtrace_thread_end",         "posixtrace_signal_begin",
-    "posixtrace_signal_end",         NULL
-};
+const char *const metrics_system_names[] = { "posix_trace_unnamed_userevent",
+                                             "posixtrace_switch_in",
+                                             "posixtrace_switch_out",
+                                             "posixtrace_switch_preempted",
+                                             "posixtrace_cpu_time",
+                                             "posixtrace_mutex_lock",
+                                             "posixtrace_mutex_locked",
+                                             "posixtrace_mutex_unlock",
+                                             "posixtrace_rwlock_lock",
+                                             "posixtrace_rwlock_locked",
+                                             "posixtrace_rwlock_unlock",
+                                             "posixtrace_cond_wait",
+                                             "posixtrace_cond_woken",
+                                             "posixtrace_cond_signal",
+                                             "posixtrace_sem_wait",
+                                             "posixtrace_sem_taken",
+                                             "posixtrace_sem_post",
+                                             "posixtrace_barrier_wait",
+                                             "posixtrace_barrier_passed",
+                                             "posixtrace_sleep",
+                                             "posixtrace_sleep_done",
+                                             "posixtrace_timer_set",
+                                             "posixtrace_thread_create",
+                                             "posixtrace_thread_begin",
+                                             "posixtrace_thread_end",
+                                             "posixtrace_signal_begin",
+                                             "posixtrace_signal_end",
+                                             "posixtrace_io",
+                                             "posixtrace_io_done",
+                                             "posixtrace_poll",
+                                             "posixtrace_poll_done",
+                                             NULL };
 
 bool metrics_name_is_wrong(const char *event)
 {

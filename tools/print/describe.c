@@ -21,6 +21,7 @@ enum { NAMES_SHOWN = 4 };
 struct text {
     char *to;
     size_t left;
+    bool any; /* for add_more() */
 };
 
 static void add(struct text *t, const char *words)
@@ -86,7 +87,7 @@ static bool describe_sets(const struct log_file *log, const struct posixtrace_ev
 
 bool describe_is_own(const struct posixtrace_event *e)
 {
-    return e->id >= POSIXTRACE_SWITCH_IN && e->id <= POSIXTRACE_SIGNAL_END &&
+    return e->id >= POSIXTRACE_SWITCH_IN && e->id < POSIX_TRACE_UNNAMED_USEREVENT &&
            strncmp(e->name, "posixtrace_", 11) == 0;
 }
 
@@ -134,14 +135,61 @@ static bool run_words(const struct posixtrace_event *e, char *to)
     return true;
 }
 
-/* Those of posixtrace/system.h, by the size of their data. */
+static bool has_due(trace_event_id_t id)
+{
+    return id == POSIXTRACE_SLEEP || id == POSIXTRACE_SLEEP_DONE || id == POSIXTRACE_TIMER_SET;
+}
+
+/* Its second number is an error. */
+static bool has_error(trace_event_id_t id)
+{
+    return id == POSIXTRACE_MUTEX_LOCKED || id == POSIXTRACE_RWLOCK_LOCKED ||
+           id == POSIXTRACE_COND_WOKEN || id == POSIXTRACE_SEM_TAKEN ||
+           id == POSIXTRACE_BARRIER_PASSED;
+}
+
+static void add_more(struct text *t, const char *words)
+{
+    add(t, t->any && words[0] ? ", " : "");
+    add(t, words);
+    t->any |= words[0] != '\0';
+}
+
+/* An object, then an error or a due time, then the caller.  Logs of 0.1 have no callers. */
+static bool describe_call(const struct posixtrace_event *e, struct text *t)
+{
+    const size_t size = sizeof(uint64_t);
+    size_t numbers = e->data_len / size;
+    bool second = has_due(e->id) || has_error(e->id);
+    uint64_t data[3] = { 0, 0, 0 };
+    char words[120] = "";
+    int64_t value;
+
+    if (e->data_len % size != 0 || numbers < 1 || numbers > (has_due(e->id) ? 3 : 2))
+        return false;
+    memcpy(data, e->data, e->data_len);
+    value = (int64_t)data[1];
+    if (e->id != POSIXTRACE_SLEEP && e->id != POSIXTRACE_SLEEP_DONE) {
+        snprintf(words, sizeof words, "0x%" PRIx64, data[0]);
+        add_more(t, words);
+    }
+    words[0] = '\0';
+    if (has_due(e->id) && numbers > 1)
+        due_words(e, value, words, sizeof words);
+    else if (has_error(e->id) && value == (int)value && value != 0)
+        snprintf(words, sizeof words, "%s", strerror((int)value));
+    else if (has_error(e->id) && value != 0)
+        snprintf(words, sizeof words, "error %" PRIi64, value);
+    add_more(t, words);
+    words[0] = '\0';
+    if (numbers == (second ? 3 : 2))
+        snprintf(words, sizeof words, "called from 0x%" PRIx64, data[numbers - 1]);
+    add_more(t, words);
+    return true;
+}
+
 static bool describe_own(const struct posixtrace_event *e, struct text *t)
 {
-    bool sleeps = e->id == POSIXTRACE_SLEEP || e->id == POSIXTRACE_SLEEP_DONE;
-    struct {
-        uint64_t object;
-        int64_t second;
-    } pair = { 0, 0 };
     char words[120] = "";
     uint32_t number;
 
@@ -151,30 +199,14 @@ static bool describe_own(const struct posixtrace_event *e, struct text *t)
         add(t, words);
         return true;
     }
-
-    if (e->id <= POSIXTRACE_SWITCH_PREEMPTED || e->id >= POSIXTRACE_SIGNAL_BEGIN) {
-        if (e->data_len != sizeof number)
-            return false;
-        memcpy(&number, e->data, sizeof number);
-        number_words(e, number, words, sizeof words);
-        add(t, words);
-        return true;
-    }
-    if (e->data_len != sizeof pair.object && e->data_len != sizeof pair)
+    if (e->id > POSIXTRACE_SIGNAL_END)
+        return false; /* by its description */
+    if (e->id > POSIXTRACE_SWITCH_PREEMPTED && e->id < POSIXTRACE_SIGNAL_BEGIN)
+        return describe_call(e, t);
+    if (e->data_len != sizeof number)
         return false;
-    memcpy(&pair, e->data, e->data_len);
-    if (!sleeps) {
-        snprintf(words, sizeof words, "0x%" PRIx64, pair.object);
-        add(t, words);
-    }
-    words[0] = '\0';
-    if (e->data_len == sizeof pair && (sleeps || e->id == POSIXTRACE_TIMER_SET))
-        due_words(e, pair.second, words, sizeof words);
-    else if (pair.second == (int)pair.second && pair.second != 0)
-        snprintf(words, sizeof words, "%s", strerror((int)pair.second));
-    else if (pair.second != 0)
-        snprintf(words, sizeof words, "error %" PRIi64, pair.second);
-    add(t, !sleeps && words[0] ? ", " : "");
+    memcpy(&number, e->data, sizeof number);
+    number_words(e, number, words, sizeof words);
     add(t, words);
     return true;
 }
@@ -182,7 +214,7 @@ static bool describe_own(const struct posixtrace_event *e, struct text *t)
 bool describe_event(const struct log_file *log, const struct posixtrace_event *e, char *to,
                     size_t size)
 {
-    struct text t = { to, size };
+    struct text t = { to, size, false };
     int number;
 
     *to = '\0';

@@ -28,6 +28,7 @@
 #include "log/author_stats.h"
 #include "log/writer/builder.h"
 #include "log/writer/made_clock.h"
+#include "model/layout.h"
 #include "log/writer/writer.h"
 #include "shm/record.h"
 
@@ -201,6 +202,25 @@ static int id_of(struct pt_log_builder *b, const char *name)
     b->names[id] = copy;
     *cell = (uint16_t)id;
     return (int)id;
+}
+
+/* The first event of a system type says whether its data is that of an old log, which has no
+ * description. */
+static int describe_own(struct pt_log_builder *b, uint32_t id, size_t data_len)
+{
+    const char *text = pt_event_system_undescribed(id);
+    struct posixtrace_layout *layout;
+    int error;
+
+    if (!pt_event_is_own(id) || pt_log_text(b->writer, PT_TEXT_DESCRIPTION, id))
+        return 0;
+    error = pt_layout_read(text, &layout);
+    if (error)
+        return error;
+    if (layout->size != data_len)
+        text = pt_event_system_description(id);
+    free(layout);
+    return pt_log_put_text(b->writer, PT_TEXT_DESCRIPTION, id, text);
 }
 
 /* Makes a packet of the records that an author has collected. */
@@ -473,7 +493,7 @@ int pt_log_builder_add(struct pt_log_builder *b, const struct posixtrace_event *
     id = id_of(b, event->name);
     if (id < 0)
         return id;
-    error = is_enough(b) ? end_round(b, false) : 0;
+    error = is_enough(b) ? end_round(b, false) : describe_own(b, (uint32_t)id, event->data_len);
     a = error ? NULL : author_of(b, event, (uint32_t)id, &error);
     if (!a)
         return error;

@@ -119,8 +119,8 @@ static void fill_data(struct pt_packet_data *p, const struct pt_log_packet *piec
     p->head.flags = (uint16_t)(flags | (s->packed ? PT_DATA_PACKED : 0));
 }
 
-/* Readers take the names of our system types from the log: all of them go before the
- * first packet with an event of one. */
+/* Readers take the names and descriptions of our system types from the log: all of them go before
+ * the first packet with an event of one.  A builder may have described some already. */
 static int name_own_types(struct pt_log_writer *w)
 {
     bool found = false;
@@ -128,9 +128,11 @@ static int name_own_types(struct pt_log_writer *w)
 
     for (uint32_t i = 0; i < w->types.used_count && !found; i++)
         found = pt_event_is_own(w->types.used[i]);
-    for (uint32_t id = PT_ID_OWN_FIRST; found && id <= PT_ID_OWN_LAST && !error; id++)
-        if (pt_event_is_own(id))
-            error = pt_log_put_text(w, PT_TEXT_NAME, id, pt_event_system_name(id));
+    for (uint32_t id = PT_ID_OWN_FIRST; found && id <= PT_ID_OWN_LAST && !error; id++) {
+        error = pt_log_put_text(w, PT_TEXT_NAME, id, pt_event_system_name(id));
+        if (!error && !pt_log_text(w, PT_TEXT_DESCRIPTION, id))
+            error = pt_log_put_text(w, PT_TEXT_DESCRIPTION, id, pt_event_system_description(id));
+    }
     return error;
 }
 

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <posixtrace/system.h>
 #include "log/byteorder.h"
+#include "model/layout.h"
 #include "model/set.h"
 #include "shm/record.h"
 #include "support/run_suite.h"
@@ -218,6 +219,31 @@ START_TEST(own_system_events)
 }
 END_TEST
 
+/* Every type has its numbers as its description says. */
+START_TEST(described_system_events)
+{
+    struct subject s;
+    struct pt_packet_data *p = (void *)s.before;
+
+    for (uint32_t id = PT_ID_OWN_FIRST; id <= PT_ID_OWN_LAST; id++) {
+        struct posixtrace_layout *layout;
+        uint8_t *data = s.before + 144, *end;
+        size_t at = 144;
+
+        ck_assert_int_eq(pt_layout_read(pt_event_system_description(id), &layout), 0);
+        begin(&s, PT_PACKET_DATA, 256);
+        end = put(s.before + 128, PT_RECORD_EVENT, id, (unsigned)layout->size);
+        p->record_bytes = (uint32_t)(end - (s.before + 128));
+        ck_assert_uint_le((size_t)(end - data), 112);
+        turn(&s, 256);
+        for (size_t i = 0; i < layout->count; at += layout->fields[i++].bits / 8)
+            expect_number(&s, at, layout->fields[i].bits / 8);
+        ck_assert_uint_eq(at, 144 + layout->size);
+        free(layout);
+    }
+}
+END_TEST
+
 /* A user event's data stays, those of the system are numbers. */
 START_TEST(data)
 {
@@ -309,6 +335,7 @@ static void add(TCase *t)
     tcase_add_test(t, rounds);
     tcase_add_test(t, ends);
     tcase_add_test(t, own_system_events);
+    tcase_add_test(t, described_system_events);
     tcase_add_test(t, data);
     tcase_add_test(t, packed_records_stay);
     tcase_add_test(t, bad_records);

@@ -9,8 +9,7 @@
 #include <posixtrace/system.h>
 #include "model/event.h"
 #include "support/run_suite.h"
-
-enum { OWN_TYPES = 26 }; /* of posixtrace/system.h */
+#include "support/system_types.h"
 
 START_TEST(every_predefined_type_has_a_name)
 {

@@ -10,8 +10,7 @@
 #include <string.h>
 #include "model/set.h"
 #include "support/run_suite.h"
-
-enum { OWN_TYPES = 26 }; /* of posixtrace/system.h */
+#include "support/system_types.h"
 
 static unsigned count(const struct pt_set *s)
 {

@@ -3,9 +3,10 @@
 /* See scene.h. */
 #include <fcntl.h>
 #include <posixtrace/event.h>
+#include <posixtrace/typed.h>
 #include "scene.h"
 
-enum { NAMES = 64, RESULTS = 64, THREADS = 8, TEXT = 4096 };
+enum { NAMES = 64, RESULTS = 64, THREADS = 8, TEXT = 32768 };
 
 static struct {
     const void *object;
@@ -19,6 +20,7 @@ static struct {
 } threads[THREADS];
 static char path[TH_PATH];
 static int fd, started;
+static trace_id_t reading;
 
 int64_t scene_due[SCENE_DUES];
 const struct timespec scene_past = { 1, 0 };
@@ -72,34 +74,109 @@ static bool has_due(trace_event_id_t id)
     return id == POSIXTRACE_SLEEP || id == POSIXTRACE_SLEEP_DONE || id == POSIXTRACE_TIMER_SET;
 }
 
-static void tell_event(const struct posixtrace_event *e)
+/* The last field of the data. */
+static uint64_t last_field(const struct posixtrace_event *e)
+{
+    uint64_t last;
+
+    memcpy(&last, (const char *)e->data + e->data_len - sizeof last, sizeof last);
+    return last;
+}
+
+/* The call is in this program. */
+static void check_caller(const struct posixtrace_event *e)
+{
+    extern const char __executable_start[], etext[];
+    uint64_t caller = last_field(e);
+
+    ck_assert_uint_ge(caller, (uintptr_t)__executable_start);
+    ck_assert_uint_lt(caller, (uintptr_t)etext);
+}
+
+static const char *call_name(const struct posixtrace_event *e, uint32_t call)
+{
+    static char name[64];
+    char text[POSIXTRACE_DESCRIPTION_MAX + 1];
+    posixtrace_layout_t *layout;
+    const struct posixtrace_field *f;
+
+    ck_ok(posixtrace_event_description(reading, e->id, text, sizeof text));
+    ck_ok(posixtrace_layout_parse(text, &layout, NULL));
+    f = posixtrace_layout_field(layout, 0);
+    snprintf(name, sizeof name, "%s", posixtrace_field_enumerator(f, call));
+    posixtrace_layout_free(layout);
+    return name;
+}
+
+/* "A read", and a result: "A read 5" or "A read EBADF"; of poll with count and time-out. */
+static void tell_io(const struct posixtrace_event *e, char *to)
+{
+    struct {
+        uint32_t call;
+        int32_t descriptor;
+        int64_t more[2];
+    } data;
+    bool begins = e->id == POSIXTRACE_IO || e->id == POSIXTRACE_POLL;
+
+    ck_assert_uint_eq(e->data_len, e->id == POSIXTRACE_POLL ? 32 : 16);
+    memcpy(&data, e->data, e->data_len == 32 ? sizeof data : 16);
+    to += sprintf(to, "%s %s", call_name(e, data.call),
+                  data.descriptor == -1 ? "-" : object_name(e, (uint64_t)data.descriptor));
+    if (begins)
+        check_caller(e);
+    if (e->id == POSIXTRACE_POLL)
+        sprintf(to, " %d %d", (int)data.more[0], (int)data.more[1]);
+    else if (!begins && data.more[0] < 0)
+        sprintf(to, " %s", strerrorname_np((int)-data.more[0]));
+    else if (!begins)
+        sprintf(to, " %d", (int)data.more[0]);
+}
+
+static void tell_object(const struct posixtrace_event *e, char *to)
 {
     struct {
         uint64_t object;
         int64_t second;
     } data = { 0, 0 };
-    char *to = text_of(e->tid), more[40] = "";
+    const size_t with_caller = has_due(e->id) ? 24 : 16;
+    const bool ends = e->id == POSIXTRACE_SLEEP_DONE || e->id == POSIXTRACE_MUTEX_LOCKED ||
+                      e->id == POSIXTRACE_RWLOCK_LOCKED || e->id == POSIXTRACE_COND_WOKEN ||
+                      e->id == POSIXTRACE_SEM_TAKEN || e->id == POSIXTRACE_BARRIER_PASSED;
 
-    ck_assert_uint_le(e->data_len, sizeof data);
-    memcpy(&data, e->data, e->data_len);
+    ck_assert_uint_ge(e->data_len, sizeof data.object);
+    if (!ends && e->id != POSIXTRACE_THREAD_BEGIN && e->id != POSIXTRACE_THREAD_END) {
+        ck_assert_uint_eq(e->data_len, with_caller);
+        check_caller(e);
+    }
+    memcpy(&data, e->data, e->data_len < sizeof data ? e->data_len : sizeof data);
+    to += sprintf(to, "%s", object_name(e, data.object));
+    if (has_due(e->id)) {
+        ck_assert_uint_lt(due_count, SCENE_DUES);
+        scene_due[due_count++] = data.second;
+        strcpy(to, data.second ? " due" : " never");
+    } else if (ends && data.second) {
+        sprintf(to, " %s", strerrorname_np((int)data.second));
+    }
+}
+
+static void tell_event(const struct posixtrace_event *e)
+{
+    char *to = text_of(e->tid);
+
     ck_assert_int_eq(strncmp(e->name, "posixtrace_", 11), 0);
+    to += strlen(to);
+    ck_assert_uint_lt(strlen(text_of(e->tid)), TEXT - 100);
+    to += sprintf(to, "%s%s ", to == text_of(e->tid) ? "" : ", ", e->name + 11);
     if (e->data_len == 4) {
         uint32_t number;
 
         memcpy(&number, e->data, sizeof number);
-        snprintf(more, sizeof more, "%u", number);
+        sprintf(to, "%u", number);
+    } else if (e->id >= POSIXTRACE_IO) {
+        tell_io(e, to);
+    } else {
+        tell_object(e, to);
     }
-    if (e->data_len == 16 && has_due(e->id)) {
-        ck_assert_uint_lt(due_count, SCENE_DUES);
-        scene_due[due_count++] = data.second;
-        strcpy(more, data.second ? " due" : " never");
-    } else if (e->data_len == 16 && data.second) {
-        snprintf(more, sizeof more, " %s", strerrorname_np((int)data.second));
-    }
-    to += strlen(to);
-    ck_assert_uint_lt(strlen(to), TEXT - 100);
-    sprintf(to, "%s%s %s%s", to == text_of(e->tid) ? "" : ", ", e->name + 11,
-            e->data_len == 4 ? "" : object_name(e, data.object), more);
 }
 
 void scene_end(trace_id_t trid)
@@ -111,7 +188,7 @@ void scene_end(trace_id_t trid)
     ck_ok(started);
     close(fd);
     thread_count = due_count = 0;
-    trid = th_open(path);
+    reading = trid = th_open(path);
     while (posixtrace_next_event(trid, &e, sizeof e, &end) == 0 && !end)
         if (e.id > POSIX_TRACE_ERROR)
             tell_event(&e);

@@ -11,6 +11,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include "scene.h"
+#include "support/system_types.h"
 
 static sem_t s;
 static int seen_value, seen_signal;
@@ -296,7 +297,7 @@ START_TEST(function_that_makes_calls)
     ck_ok(posix_trace_attr_init(&attr));
     ck_ok(posix_trace_create(0, &attr, &asking));
     ck_ok(posixtrace_set_handler(asking, 0, posts_itself, &calls));
-    for (trace_event_id_t id = POSIXTRACE_SWITCH_IN; id <= POSIXTRACE_SIGNAL_END; id++)
+    for (trace_event_id_t id = POSIXTRACE_SWITCH_IN; id <= OWN_LAST; id++)
         ck_ok(posixtrace_set_handler(asking, id, posts_itself, &calls));
     ck_ok(posix_trace_start(asking));
     trid = scene_begin();

@@ -8,9 +8,10 @@
 #include <posixtrace/event.h>
 #include <posixtrace/stream.h>
 #include "scene.h"
+#include "support/system_types.h"
 
 /* One of them is recorded where a stream asks for it, and by no caller. */
-enum { OWN_TYPES = 26, CALLERS_TYPES = OWN_TYPES - 1 };
+enum { CALLERS_TYPES = OWN_TYPES - 1 };
 
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
 
@@ -35,7 +36,7 @@ static unsigned own_types(trace_id_t trid)
             return n;
         ck_ok(posix_trace_eventid_get_name(trid, id, name));
         ck_assert((strncmp(name, "posixtrace_", 11) == 0) ==
-                  (id >= POSIXTRACE_SWITCH_IN && id <= POSIXTRACE_SIGNAL_END));
+                  (id >= POSIXTRACE_SWITCH_IN && id <= OWN_LAST));
         n += strncmp(name, "posixtrace_", 11) == 0;
     }
 }
@@ -181,7 +182,7 @@ END_TEST
 /* posixtrace_system_event() by itself: numbers that are no system type, data of any length. */
 START_TEST(numbers)
 {
-    static const trace_event_id_t bad[] = { 0,   1,   8,   15,   19,   42,
+    static const trace_event_id_t bad[] = { 0,   1,   8,   15,   19,   OWN_LAST + 1,
                                             191, 192, 193, 1215, 1216, UINT32_MAX };
     struct th_list list;
     trace_id_t trid = th_stream();
@@ -189,7 +190,7 @@ START_TEST(numbers)
 
     for (size_t i = 0; i < TH_COUNT(bad); i++)
         posixtrace_system_event(bad[i], "data", 4);
-    for (trace_event_id_t id = POSIXTRACE_SWITCH_IN; id <= POSIXTRACE_SIGNAL_END; id++)
+    for (trace_event_id_t id = POSIXTRACE_SWITCH_IN; id <= OWN_LAST; id++)
         posixtrace_system_event(id, "0123456789abcdefghij", id % 20);
     posixtrace_system_event(POSIXTRACE_SLEEP, NULL, 8);
     ck_ok(posix_trace_stop(trid));

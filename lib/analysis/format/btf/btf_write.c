@@ -152,6 +152,10 @@ static bool write_system(struct pt_btf_export *x, struct pt_btf_task *t,
         x->told_due = true;
         return write_call(x, t, "sleep", true);
     case POSIXTRACE_SLEEP_DONE: return write_call(x, t, "sleep", false);
+    case POSIXTRACE_IO:
+    case POSIXTRACE_IO_DONE: return write_call(x, t, "io", e->id == POSIXTRACE_IO);
+    case POSIXTRACE_POLL:
+    case POSIXTRACE_POLL_DONE: return write_call(x, t, "poll", e->id == POSIXTRACE_POLL);
     case POSIXTRACE_BARRIER_WAIT:
     case POSIXTRACE_BARRIER_PASSED:
         return write_call(x, t, "barrier", e->id == POSIXTRACE_BARRIER_WAIT);
@@ -182,7 +186,8 @@ static bool write_control(struct pt_btf_export *x, const struct posixtrace_event
 static bool write_thread_event(struct pt_btf_export *x, struct pt_btf_task *t,
                                struct pt_btf_type_use *type, const struct posixtrace_event *e)
 {
-    if (e->id >= POSIXTRACE_SWITCH_IN && e->id <= POSIXTRACE_SIGNAL_END && write_system(x, t, e))
+    if (e->id >= POSIXTRACE_SWITCH_IN && e->id < POSIX_TRACE_UNNAMED_USEREVENT &&
+        write_system(x, t, e))
         return true;
     pt_btf_task_runs(&x->w, t);
     if (type->use == PT_BTF_ENDS && pt_btf_runnable_ends(&x->w, t, type->runnable))
@@ -214,7 +219,7 @@ static bool write_event(struct pt_btf_export *x, const struct posixtrace_event *
         x->w.time = e->ns - x->w.base;
     if (type->use == PT_BTF_A_LINE || type->use == PT_BTF_LINE_OTHER)
         return pt_btf_passthrough_line(x, e, type->use == PT_BTF_LINE_OTHER);
-    if (x->from_btf && e->id >= POSIXTRACE_SWITCH_IN && e->id <= POSIXTRACE_SIGNAL_END)
+    if (x->from_btf && e->id >= POSIXTRACE_SWITCH_IN && e->id < POSIX_TRACE_UNNAMED_USEREVENT)
         return true;
     if (!of_thread)
         return write_control(x, e) || write_plain(x, NULL, type, e);

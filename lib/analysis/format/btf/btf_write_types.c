@@ -75,7 +75,7 @@ struct pt_btf_type_use *pt_btf_type_of(struct pt_btf_export *x, const struct pos
     struct pt_btf_type_use *t = &x->types[e->id % PT_BTF_EXPORT_TYPES];
 
     /* The other name of a pair may come later, where a log is read from a pipe. */
-    if (t->use == PT_BTF_PLAIN && e->id > POSIXTRACE_SIGNAL_END && ++t->seen == t->look) {
+    if (t->use == PT_BTF_PLAIN && e->id >= POSIX_TRACE_UNNAMED_USEREVENT && ++t->seen == t->look) {
         t->look *= 2;
         see_pair(x, t, e->name);
     }
@@ -85,7 +85,7 @@ struct pt_btf_type_use *pt_btf_type_of(struct pt_btf_export *x, const struct pos
     t->look = 1;
     if (strncmp(e->name, PT_BTF_PREFIX, strlen(PT_BTF_PREFIX)) == 0)
         see_btf(x, t, e);
-    else if (e->id > POSIXTRACE_SIGNAL_END)
+    else if (e->id >= POSIX_TRACE_UNNAMED_USEREVENT)
         see_pair(x, t, e->name);
     return t;
 }

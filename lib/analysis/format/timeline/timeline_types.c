@@ -22,6 +22,8 @@ static const struct call {
     { "posixtrace_sem_wait", "posixtrace_sem_taken", "sem_wait" },
     { "posixtrace_barrier_wait", "posixtrace_barrier_passed", "barrier_wait" },
     { "posixtrace_sleep", "posixtrace_sleep_done", "sleep" },
+    { "posixtrace_io", "posixtrace_io_done", "io" },
+    { "posixtrace_poll", "posixtrace_poll_done", "poll" },
     { "posixtrace_thread_begin", "posixtrace_thread_end", "thread" },
     { "posixtrace_signal_begin", "posixtrace_signal_end", "signal" },
 };

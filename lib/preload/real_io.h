@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * The wrapped functions of the C library that use descriptors; as in real.h each is called through
+ * a pointer.  All return -1 and set errno where they fail.
+ *
+ * I: type, call, name, parameters, arguments; the call is on descriptor a.
+ * W: a wait for work.  call, name, parameters, arguments, descriptor, count, time-out.
+ *
+ * A call is the word after POSIXTRACE_CALL_.  Its other names are those of programs that were
+ * compiled for large files or with _FORTIFY_SOURCE, and those that the C library exports with two
+ * underscores.  Names that older C libraries do not have come last (real.c).
+ */
+#ifndef PRELOAD_REAL_IO_H
+#define PRELOAD_REAL_IO_H
+
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+
+/* The types of the C library's declarations. */
+#define REAL_ADDRESS       __SOCKADDR_ARG
+#define REAL_CONST_ADDRESS __CONST_SOCKADDR_ARG
+
+/* clang-format off */
+#define REAL_IO_FILES(I)                                                                        \
+    I(ssize_t, READ, read, (int a, void *b, size_t c), (a, b, c))                               \
+    I(ssize_t, READ, __read, (int a, void *b, size_t c), (a, b, c))                             \
+    I(ssize_t, READ, __read_chk, (int a, void *b, size_t c, size_t d), (a, b, c, d))            \
+    I(ssize_t, WRITE, write, (int a, const void *b, size_t c), (a, b, c))                       \
+    I(ssize_t, WRITE, __write, (int a, const void *b, size_t c), (a, b, c))                     \
+    I(ssize_t, PREAD, pread, (int a, void *b, size_t c, off_t d), (a, b, c, d))                 \
+    I(ssize_t, PREAD, pread64, (int a, void *b, size_t c, off64_t d), (a, b, c, d))             \
+    I(ssize_t, PREAD, __pread64, (int a, void *b, size_t c, off64_t d), (a, b, c, d))           \
+    I(ssize_t, PREAD, __pread_chk, (int a, void *b, size_t c, off_t d, size_t e),               \
+      (a, b, c, d, e))                                                                          \
+    I(ssize_t, PREAD, __pread64_chk, (int a, void *b, size_t c, off64_t d, size_t e),           \
+      (a, b, c, d, e))                                                                          \
+    I(ssize_t, PWRITE, pwrite, (int a, const void *b, size_t c, off_t d), (a, b, c, d))         \
+    I(ssize_t, PWRITE, pwrite64, (int a, const void *b, size_t c, off64_t d), (a, b, c, d))     \
+    I(ssize_t, PWRITE, __pwrite64, (int a, const void *b, size_t c, off64_t d), (a, b, c, d))   \
+    I(ssize_t, READV, readv, (int a, const struct iovec *b, int c), (a, b, c))                  \
+    I(ssize_t, WRITEV, writev, (int a, const struct iovec *b, int c), (a, b, c))                \
+    I(ssize_t, PREADV, preadv, (int a, const struct iovec *b, int c, off_t d), (a, b, c, d))    \
+    I(ssize_t, PREADV, preadv64, (int a, const struct iovec *b, int c, off64_t d),              \
+      (a, b, c, d))                                                                             \
+    I(ssize_t, PWRITEV, pwritev, (int a, const struct iovec *b, int c, off_t d), (a, b, c, d))  \
+    I(ssize_t, PWRITEV, pwritev64, (int a, const struct iovec *b, int c, off64_t d),            \
+      (a, b, c, d))                                                                             \
+    I(int, FSYNC, fsync, (int a), (a))                                                          \
+    I(int, FDATASYNC, fdatasync, (int a), (a))                                                  \
+    I(int, SYNC_FILE_RANGE, sync_file_range, (int a, off64_t b, off64_t c, unsigned d),         \
+      (a, b, c, d))                                                                             \
+    I(ssize_t, SENDFILE, sendfile, (int a, int b, off_t *c, size_t d), (a, b, c, d))            \
+    I(ssize_t, SENDFILE, sendfile64, (int a, int b, off64_t *c, size_t d), (a, b, c, d))        \
+    I(ssize_t, SPLICE, splice,                                                                  \
+      (int a, off64_t *b, int c, off64_t *d, size_t e, unsigned f), (a, b, c, d, e, f))         \
+    I(ssize_t, TEE, tee, (int a, int b, size_t c, unsigned d), (a, b, c, d))                    \
+    I(ssize_t, VMSPLICE, vmsplice, (int a, const struct iovec *b, size_t c, unsigned d),        \
+      (a, b, c, d))
+
+#define REAL_IO_SOCKETS(I)                                                                      \
+    I(ssize_t, RECV, recv, (int a, void *b, size_t c, int d), (a, b, c, d))                     \
+    I(ssize_t, RECV, __recv_chk, (int a, void *b, size_t c, size_t d, int e), (a, b, c, d, e))  \
+    I(ssize_t, SEND, send, (int a, const void *b, size_t c, int d), (a, b, c, d))               \
+    I(ssize_t, SEND, __send, (int a, const void *b, size_t c, int d), (a, b, c, d))             \
+    I(ssize_t, RECVFROM, recvfrom,                                                              \
+      (int a, void *restrict b, size_t c, int d, REAL_ADDRESS e, socklen_t *restrict f),        \
+      (a, b, c, d, e, f))                                                                       \
+    I(ssize_t, RECVFROM, __recvfrom_chk,                                                        \
+      (int a, void *restrict b, size_t c, size_t d, int e, REAL_ADDRESS f,                      \
+       socklen_t *restrict g), (a, b, c, d, e, f, g))                                           \
+    I(ssize_t, SENDTO, sendto,                                                                  \
+      (int a, const void *b, size_t c, int d, REAL_CONST_ADDRESS e, socklen_t f),               \
+      (a, b, c, d, e, f))                                                                       \
+    I(ssize_t, RECVMSG, recvmsg, (int a, struct msghdr *b, int c), (a, b, c))                   \
+    I(ssize_t, SENDMSG, sendmsg, (int a, const struct msghdr *b, int c), (a, b, c))             \
+    I(int, RECVMMSG, recvmmsg,                                                                  \
+      (int a, struct mmsghdr *b, unsigned c, int d, struct timespec *e), (a, b, c, d, e))       \
+    I(int, SENDMMSG, sendmmsg, (int a, struct mmsghdr *b, unsigned c, int d), (a, b, c, d))     \
+    I(int, ACCEPT, accept, (int a, REAL_ADDRESS b, socklen_t *restrict c), (a, b, c))           \
+    I(int, ACCEPT4, accept4, (int a, REAL_ADDRESS b, socklen_t *restrict c, int d),             \
+      (a, b, c, d))                                                                             \
+    I(int, CONNECT, connect, (int a, REAL_CONST_ADDRESS b, socklen_t c), (a, b, c))             \
+    I(int, CONNECT, __connect, (int a, REAL_CONST_ADDRESS b, socklen_t c), (a, b, c))
+
+#define REAL_IO_NEWER(I)                                                                        \
+    I(int, SYNCFS, syncfs, (int a), (a))                                                        \
+    I(ssize_t, PREADV2, preadv2, (int a, const struct iovec *b, int c, off_t d, int e),         \
+      (a, b, c, d, e))                                                                          \
+    I(ssize_t, PREADV2, preadv64v2, (int a, const struct iovec *b, int c, off64_t d, int e),    \
+      (a, b, c, d, e))                                                                          \
+    I(ssize_t, PWRITEV2, pwritev2, (int a, const struct iovec *b, int c, off_t d, int e),       \
+      (a, b, c, d, e))                                                                          \
+    I(ssize_t, PWRITEV2, pwritev64v2, (int a, const struct iovec *b, int c, off64_t d, int e),  \
+      (a, b, c, d, e))                                                                          \
+    I(ssize_t, COPY_FILE_RANGE, copy_file_range,                                                \
+      (int a, off64_t *b, int c, off64_t *d, size_t e, unsigned f), (a, b, c, d, e, f))
+
+#define REAL_IO(I) REAL_IO_FILES(I) REAL_IO_SOCKETS(I)
+
+#define REAL_POLL(W)                                                                            \
+    W(POLL, poll, (struct pollfd * a, nfds_t b, int c), (a, b, c), -1, b, poll_ms(c))           \
+    W(POLL, __poll, (struct pollfd * a, nfds_t b, int c), (a, b, c), -1, b, poll_ms(c))         \
+    W(SELECT, select,                                                                           \
+      (int a, fd_set *restrict b, fd_set *restrict c, fd_set *restrict d,                       \
+       struct timeval *restrict e), (a, b, c, d, e), -1, (uint64_t)a, poll_us(e))               \
+    W(SELECT, __select, (int a, fd_set *b, fd_set *c, fd_set *d, struct timeval *e),            \
+      (a, b, c, d, e), -1, (uint64_t)a, poll_us(e))                                             \
+    W(PSELECT, pselect,                                                                         \
+      (int a, fd_set *restrict b, fd_set *restrict c, fd_set *restrict d,                       \
+       const struct timespec *restrict e, const sigset_t *restrict f),                          \
+      (a, b, c, d, e, f), -1, (uint64_t)a, poll_ns(e))                                          \
+    W(EPOLL_WAIT, epoll_wait, (int a, struct epoll_event *b, int c, int d), (a, b, c, d),       \
+      a, (uint64_t)c, poll_ms(d))                                                               \
+    W(EPOLL_PWAIT, epoll_pwait,                                                                 \
+      (int a, struct epoll_event *b, int c, int d, const sigset_t *e),                          \
+      (a, b, c, d, e), a, (uint64_t)c, poll_ms(d))                                              \
+    W(PPOLL, ppoll,                                                                             \
+      (struct pollfd * a, nfds_t b, const struct timespec *c, const sigset_t *d),               \
+      (a, b, c, d), -1, b, poll_ns(c))                                                          \
+    W(POLL, __poll_chk, (struct pollfd * a, nfds_t b, int c, size_t d), (a, b, c, d),           \
+      -1, b, poll_ms(c))                                                                        \
+    W(PPOLL, __ppoll_chk,                                                                       \
+      (struct pollfd * a, nfds_t b, const struct timespec *c, const sigset_t *d, size_t e),     \
+      (a, b, c, d, e), -1, b, poll_ns(c))                                                       \
+    W(EPOLL_PWAIT2, epoll_pwait2,                                                               \
+      (int a, struct epoll_event *b, int c, const struct timespec *d, const sigset_t *e),       \
+      (a, b, c, d, e), a, (uint64_t)c, poll_ns(d))
+/* clang-format on */
+
+/* The headers declare some of them only. */
+#define REAL_DECLARE(type, call, name, parameters, arguments) type name parameters;
+REAL_IO(REAL_DECLARE)
+REAL_IO_NEWER(REAL_DECLARE)
+#undef REAL_DECLARE
+#define REAL_DECLARE(call, name, parameters, arguments, descriptor, count, timeout) \
+    int name parameters;
+REAL_POLL(REAL_DECLARE)
+#undef REAL_DECLARE
+
+#pragma GCC visibility push(hidden)
+#define REAL_DECLARE(type, call, name, parameters, arguments) extern type(*real_##name) parameters;
+REAL_IO(REAL_DECLARE)
+REAL_IO_NEWER(REAL_DECLARE)
+#undef REAL_DECLARE
+#define REAL_DECLARE(call, name, parameters, arguments, descriptor, count, timeout) \
+    extern int(*real_##name) parameters;
+REAL_POLL(REAL_DECLARE)
+#undef REAL_DECLARE
+#pragma GCC visibility pop
+
+#endif
