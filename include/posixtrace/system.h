@@ -42,8 +42,8 @@
  *                                      u64 caller
  *   poll_done                          u32 call, i32 descriptor, i64 result
  *
- * poll is a wait for work: descriptor is that of the epoll, else -1; count: how many descriptors the
- * call names, or events it takes; timeout: in ns, -1: none.
+ * poll is a wait for work: descriptor is that of the epoll, else -1; count: how many descriptors
+ * the call names, or events it takes; timeout: in ns, -1: none.
  *
  * Logs of 0.1 have no callers: there the data ends before that field.
  *

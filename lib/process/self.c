@@ -199,10 +199,10 @@ static void unmap_old(struct pt_self *self, unsigned bit)
 
 /*
  * known[bit].missed: the low halves of the epoch and, below, of a count; missed_many: the same, and
- * counts times MANY.  install() stores the segment before it takes the counts; pt_self_miss() counts
- * before it loads the segment.  So one of the two finds what the other has stored.  A child that was
- * forked while this thread mapped the segment has the counts, too, which are its parent's, and the
- * shared memory.
+ * counts times MANY.  install() stores the segment before it takes the counts; pt_self_miss()
+ * counts before it loads the segment.  So one of the two finds what the other has stored.  A child
+ * that was forked while this thread mapped the segment has the counts, too, which are its parent's,
+ * and the shared memory.
  */
 #define MANY (1ull << 31)
 
