@@ -65,6 +65,7 @@ int pt_names_create_of(struct pt_names **names, uid_t uid, char file[64])
 {
     int saved = errno, fd, r;
     uint8_t id[16];
+    uint64_t start;
     bool named;
 
     pt_sys_random(id, sizeof id);
@@ -78,7 +79,8 @@ int pt_names_create_of(struct pt_names **names, uid_t uid, char file[64])
         (*names)->size = MAP_BYTES;
         memcpy((*names)->id, id, sizeof id);
         (*names)->maker = pt_home_pid();
-        (*names)->maker_start = pt_process_start((*names)->maker);
+        start = pt_process_start((*names)->maker);
+        (*names)->maker_start = start == UINT64_MAX ? 0 : start; /* 0: unknown */
         pt_store_release(&(*names)->magic, PT_NAMES_MAGIC);
     } else if (named) {
         pt_dir_remove(uid, file);

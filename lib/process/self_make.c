@@ -137,11 +137,12 @@ static struct pt_self *build(const struct pt_self *parent, bool by_control)
     if (parent && pt_exec_take_names(s, parent))
         hold(&held, s);
     pt_page_sweep_step(&(struct pt_page_names){ held.file, held.names });
-    pt_identity_self(&id);
+    r = pt_identity_self(&id);
     s->pid = id.pid;
     s->start = id.start;
     s->instance = pt_self_instance();
-    r = parent ? build_child(s, parent) : build_new(s, &held);
+    if (r == 0)
+        r = parent ? build_child(s, parent) : build_new(s, &held);
     if (r == 0) {
         pt_page_hold_names(s->page, s->names);
         pt_exec_enter(s);

@@ -185,6 +185,8 @@ static int read_stat(uint32_t pid, struct pt_process *process)
             return to_first_namespace(&process->start);
         }
     }
+    if (pt_is_shortage((int)n))
+        return (int)n;
     return n == -ENOENT || n == -ESRCH ? -ENOENT : -EIO;
 }
 
@@ -284,31 +286,33 @@ uint32_t pt_home_pid(void)
     return pid;
 }
 
-/* The number that it has in /proc; 0: none, or unknown. */
-static uint32_t home_in_proc(uint32_t pid)
+/* Reads the stat of the process with that number here, which may have another one in /proc. */
+static int read_home(uint32_t pid, struct pt_process *process)
 {
-    struct pt_process own;
     uint32_t here = number_in_proc();
+    int r;
 
     if (pid == (uint32_t)pt_sys_pid())
-        return here;
+        return read_stat(here, process);
     if (here == (uint32_t)pt_sys_pid())
-        return pid;
-    return getppid() == (pid_t)pid && read_stat(here, &own) == 0 ? own.parent : 0;
+        return read_stat(pid, process);
+    r = getppid() == (pid_t)pid ? read_stat(here, process) : -ENOENT;
+    return r == 0 ? read_stat(process->parent, process) : r;
 }
 
-void pt_identity_self(struct pt_identity *id)
+int pt_identity_self(struct pt_identity *id)
 {
     char text[64] = "";
     struct pt_process process;
-    int saved = errno;
+    int saved = errno, r, e;
     unsigned k = 0;
 
     memset(id, 0, sizeof *id);
     id->pid = pt_home_pid();
-    if (read_stat(home_in_proc(id->pid), &process) == 0)
+    r = read_home(id->pid, &process);
+    if (r == 0)
         id->start = process.start;
-    read_file("/proc/sys/kernel/random/boot_id", text, sizeof text);
+    e = (int)read_file("/proc/sys/kernel/random/boot_id", text, sizeof text);
     for (const char *p = text; *p && k < 32; p++) {
         int d = pt_maps_hex_digit(*p);
 
@@ -319,6 +323,7 @@ void pt_identity_self(struct pt_identity *id)
     }
     id->pid_ns = pt_pid_namespace();
     errno = saved;
+    return pt_is_shortage(r) ? r : pt_is_shortage(e) ? e : 0;
 }
 
 enum maps { MAPS_UNKNOWN, MAPS_NOTHING, MAPS_OTHERS, MAPS_IT };

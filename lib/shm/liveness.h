@@ -59,8 +59,9 @@ uint32_t pt_home_pid(void);
 /* Notes the caller's number, at load and in a forked child.  word: in memory that fork wipes.
  * Where the word is wiped and no fork handler ran, the kernel compares the memories (kcmp). */
 void pt_home_note(uint64_t *word);
-/* The identity of the process of pt_home_pid(). */
-void pt_identity_self(struct pt_identity *id);
+/* The identity of the process of pt_home_pid().  -EMFILE, -ENFILE, -ENOMEM: a part of it could not
+ * be read now, with which the process would be taken for another one. */
+int pt_identity_self(struct pt_identity *id);
 /* Start time of a process in ticks since boot, 0 if it does not exist, UINT64_MAX if unknown. */
 uint64_t pt_process_start(uint32_t pid);
 

@@ -45,11 +45,12 @@ int pt_onlook_begin(struct pt_onlook *o, struct pt_seg *seg)
 {
     struct pt_identity self;
     uint64_t word;
+    bool known;
 
     *o = (struct pt_onlook){ 0, 0 };
-    pt_identity_self(&self);
+    known = pt_identity_self(&self) == 0;
     word = word_of(&self, seg->h);
-    if (!take_entry(o, seg, word, false) && !take_entry(o, seg, word, true))
+    if (!known || (!take_entry(o, seg, word, false) && !take_entry(o, seg, word, true)))
         pt_or_seqcst(&seg->h->memory, PT_MEMORY_KEPT);
     return pt_load_seqcst(&seg->h->memory) & PT_MEMORY_GIVEN ? -ENXIO : 0;
 }

@@ -134,12 +134,14 @@ static int lay_out(struct pt_seg_header *h, const struct pt_seg_request *q)
     return r;
 }
 
-static void fill_header(struct pt_seg_header *h, const struct pt_seg_request *q)
+static int fill_header(struct pt_seg_header *h, const struct pt_seg_request *q)
 {
     struct pt_identity self;
     int64_t boot_offset;
+    int r = pt_identity_self(&self);
 
-    pt_identity_self(&self);
+    if (r < 0)
+        return r;
     h->layout = PT_SEG_LAYOUT;
     h->byte_order = PT_BYTE_ORDER;
     h->word_size = sizeof(long);
@@ -162,6 +164,7 @@ static void fill_header(struct pt_seg_header *h, const struct pt_seg_request *q)
     h->next_wid = 2; /* 0: control writer, 1: events made by readers */
     h->lost_first_ts = UINT64_MAX;
     h->nchunks = h->base_chunks;
+    return 0;
 }
 
 static uint64_t base_reserve(const struct pt_seg_header *h)
@@ -218,9 +221,10 @@ static int create(struct pt_seg *seg, const struct pt_seg_request *request,
     int fd, r;
 
     r = lay_out(head, request);
+    if (r == 0)
+        r = fill_header(head, request);
     if (r < 0)
         return r;
-    fill_header(head, request);
     seg->uid = request->for_other ? request->uid : pt_place_uid();
     pt_sys_random(head->id, sizeof head->id);
     pt_dir_hex_name(seg->file, sizeof seg->file, 's', head->id, ".seg");
