@@ -20,6 +20,8 @@ static int open_names(struct pt_stream *s)
     const struct pt_seg_header *h = s->seg->h;
 
     memcpy(s->names_file, h->names_file, sizeof s->names_file);
+    if (s->names_file[0] == '\0')
+        return -ENOTSUP;
     if (!pt_dir_is_plain(s->names_file, sizeof s->names_file))
         return -EINVAL;
     return pt_names_open(&s->names, s->names_file);

@@ -24,21 +24,23 @@
 #include "stream/control_lock.h"
 #include "stream/handle.h"
 
-/* The names must live as long as the segment needs them: a link of its own. */
-static void link_names(struct pt_stream *s)
+/* The names must live as long as the segment needs them: a link of its own.  Without one, as where
+ * the stream directory was emptied, only this process has the names (control/attach.c). */
+static int link_names(struct pt_stream *s)
 {
     char name[sizeof s->seg->h->names_file];
     int dir;
 
     if (!s->seg->file[0] || !s->names_file[0])
-        return;
+        return 0;
     dir = pt_dir_open_of(s->uid, false);
     if (dir < 0)
-        return;
+        return pt_is_shortage(dir) ? dir : 0;
     pt_seg_names_file(s->seg->file, name);
     if (linkat(dir, s->names_file, dir, name, 0) == 0)
         memcpy(s->seg->h->names_file, name, sizeof name);
     close(dir);
+    return 0;
 }
 
 static int open_segment(struct pt_stream *s, const struct pt_attr *attr, int log_fd)
@@ -66,10 +68,9 @@ static int open_segment(struct pt_stream *s, const struct pt_attr *attr, int log
         return r == -ENOSPC ? -ENOMEM : r;
     }
     pt_syncpoint_first(s->seg->h, s->seg->g.clock);
-    link_names(s);
     if (log_fd >= 0)
         pt_log_folder_note(s->seg->h, log_fd);
-    return 0;
+    return link_names(s);
 }
 
 /* The process learns of the stream; its gates stay closed until start.  Another

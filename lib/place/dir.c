@@ -210,18 +210,17 @@ static int new_file_in(int dir, uid_t uid, const char *name, uint64_t size, uint
 int pt_dir_new_file(uid_t uid, const char *name, uint64_t size, uint64_t reserve, bool *named)
 {
     int saved = errno;
-    int dir, fd = -1, r = -ENOMEM;
+    int dir, fd, r;
 
     *named = false;
     if (!pt_sys_allows_size(size))
         return -EFBIG;
     dir = pt_dir_open_of(uid, true);
-    if (dir >= 0) {
-        r = fd = new_file_in(dir, uid, name, size, reserve);
+    r = fd = dir >= 0 ? new_file_in(dir, uid, name, size, reserve) : dir;
+    if (dir >= 0)
         close(dir);
-    }
     *named = fd >= 0;
-    if (fd < 0 && r != -EEXIST) {
+    if (fd < 0 && r != -EEXIST && r != -EMFILE && r != -ENFILE) {
         fd = memfd_create(name, MFD_CLOEXEC);
         r = fd < 0 ? -errno : size_file(fd, size, reserve);
         if (r < 0 && fd >= 0) {

@@ -40,6 +40,7 @@ int pt_dir_look(char *to, size_t size, enum pt_dir_choice *choice);
  * A new file of that name in the directory, or a memfd where there is no
  * usable directory or it has no room: size bytes long, reserve of them backed
  * by memory.  *named tells which.  A descriptor, or a negative errno.
+ * -EMFILE, -ENFILE: there is none now; other processes would not find a memfd.
  * -EFBIG: RLIMIT_FSIZE forbids a file of that size; asking the kernel would
  * bring SIGXFSZ.  Shared anonymous memory (pt_dir_map) is not a file.
  */

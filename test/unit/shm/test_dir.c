@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "place/dir.h"
@@ -150,11 +151,35 @@ START_TEST(no_room)
 }
 END_TEST
 
+/* There is one descriptor, for the directory or for a memfd: the file is not made under no name. */
+START_TEST(no_descriptor)
+{
+    struct rlimit before, few;
+    bool named = true;
+    int next, fd;
+
+    setup_own();
+    next = dup(0);
+    ck_assert_int_ge(next, 0);
+    close(next);
+    ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+    few = before;
+    for (few.rlim_cur = (rlim_t)next; few.rlim_cur <= (rlim_t)next + 1; few.rlim_cur++) {
+        ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+        fd = pt_dir_new_file(geteuid(), "none", 4096, 4096, &named);
+        ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+        ck_assert_int_eq(fd, -EMFILE);
+        ck_assert(!named);
+    }
+}
+END_TEST
+
 static void add(TCase *tc)
 {
     tcase_add_test(tc, variable);
     tcase_add_test(tc, shared_memory_first);
     tcase_add_test(tc, no_room);
+    tcase_add_test(tc, no_descriptor);
 }
 
 int main(void)

@@ -4,8 +4,12 @@
  * Ways to a stream: a log by its path, a stream by a process, a snapshot of a stream that is
  * read and records on, and the words for what went wrong.
  */
+#include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <posixtrace/attach.h>
 #include <posixtrace/filter.h>
 #include <posixtrace/log.h>
@@ -132,6 +136,56 @@ START_TEST(snapshot_fails)
     ck_assert(!report.complete);
     ck_ok(posix_trace_shutdown(trid));
     close(fd);
+}
+END_TEST
+
+static void remove_folder(const char *path)
+{
+    DIR *d = opendir(path);
+    struct dirent *e;
+
+    while (d && (e = readdir(d)))
+        unlinkat(dirfd(d), e->d_name, 0);
+    if (d)
+        closedir(d);
+    rmdir(path);
+}
+
+/* A line of the child's that failed, or 0. */
+static int look_from_another_directory(void)
+{
+    char dir[] = "/tmp/ways.XXXXXX";
+    trace_id_t trid, attached;
+    FILE *file = tmpfile();
+    int bad = 0;
+
+    if (!file || !mkdtemp(dir) || setenv("POSIXTRACE_DIR", dir, 1) != 0 ||
+        posix_trace_create(0, NULL, &trid) != 0)
+        return __LINE__;
+    if (posixtrace_attach_pid(getpid(), &attached) != ENOTSUP ||
+        posixtrace_snapshot(trid, fileno(file), NULL, 0) != ENOTSUP)
+        bad = __LINE__;
+    if (posix_trace_shutdown(trid) != 0)
+        bad = __LINE__;
+    remove_folder(dir);
+    return bad;
+}
+
+/* The names of the process have no file where its streams are. */
+START_TEST(names_without_file)
+{
+    trace_id_t trid = th_stream();
+    int status;
+    pid_t pid;
+
+    record(trid, EVENTS);
+    pid = fork();
+    if (pid == 0)
+        _exit(look_from_another_directory() != 0);
+    ck_assert_int_gt(pid, 0);
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert_int_eq(status, 0);
+    ck_ok(posix_trace_shutdown(trid));
 }
 END_TEST
 
@@ -303,6 +357,7 @@ static void add(TCase *tc)
     tcase_add_test(tc, snapshot_of_own_stream);
     tcase_add_test(tc, snapshot_of_loop);
     tcase_add_test(tc, snapshot_fails);
+    tcase_add_test(tc, names_without_file);
     tcase_add_test(tc, snapshot_of_attached);
     tcase_add_test(tc, fields);
     tcase_add_test(tc, check_ends);
