@@ -34,7 +34,9 @@ struct posixtrace_stream {
     bool has_log;
     char log_path[256]; /* "" if unknown */
     uint64_t bytes;     /* memory that the segment occupies */
-    uint64_t unsaved;   /* events that no log has (dead streams with a log) */
+    /* Events that no log has (dead streams with a log).  Those of the last flush are among them
+     * where the log has more than 1 GiB. */
+    uint64_t unsaved;
     struct timespec created;
 };
 

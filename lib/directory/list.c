@@ -25,18 +25,22 @@ static void copy_text(char *to, size_t size, const char *from, size_t from_size)
 }
 
 /* How many events of a dead stream its log does not have; those of its last round it may
- * have without the segment's books saying so. */
+ * have without the segment's books saying so.  A long log is not read for these, again with each
+ * list. */
 static uint64_t count_unsaved(const struct pt_seg_header *h)
 {
     const struct pt_log_look look = { .looks = PT_LOG_LOOKS_ALL };
     struct pt_tail *t = NULL;
+    struct stat st;
     uint64_t n = 0;
     int log = -1;
+    bool small;
 
     if (pt_tail_open(&t, h->id) != PT_TAIL_FOUND)
         return 0;
     pt_log_find(h, &look, O_RDONLY, &log);
-    if (pt_tail_missing(t, log, &n) != 0)
+    small = log >= 0 && fstat(log, &st) == 0 && st.st_size <= PT_LOG_SMALL;
+    if (pt_tail_missing(t, small ? log : -1, &n) != 0)
         n = 0;
     if (log >= 0)
         close(log);

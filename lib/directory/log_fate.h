@@ -21,6 +21,7 @@
 enum pt_log_fate { PT_LOG_THERE, PT_LOG_GONE, PT_LOG_UNKNOWN };
 
 #define PT_LOG_LOOKS_ALL 100000u
+#define PT_LOG_SMALL     ((off_t)1 << 30) /* a longer log is read only where it must be */
 
 struct pt_log_look {
     unsigned looks; /* how many files of the folder are examined; with more it is UNKNOWN */

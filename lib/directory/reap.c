@@ -26,10 +26,9 @@
 #include "shm/liveness.h"
 #include "shm/segment.h"
 
-#define FRESH_S    10  /* seconds */
-#define STEP_FILES 4u  /* segments that a step examines at most */
-#define STEP_LOOKS 64u /* files of a log's folder, for each of them */
-#define SMALL_LOG  (1 << 30)
+#define FRESH_S    10     /* seconds */
+#define STEP_FILES 4u     /* segments that a step examines at most */
+#define STEP_LOOKS 64u    /* files of a log's folder, for each of them */
 #define LOCK_LOOKS 10000u /* at the lock on the directory, a millisecond apart */
 
 struct reaping {
@@ -91,7 +90,7 @@ static bool settle_log(const struct reaping *reaping, const struct pt_seg_header
     if (!h->has_log || h->log_complete)
         return true;
     if (how >= PT_REAP_SMALL)
-        r = complete_log(h, look, how == PT_REAP_SMALL ? SMALL_LOG : INT64_MAX, &fate);
+        r = complete_log(h, look, how == PT_REAP_SMALL ? PT_LOG_SMALL : INT64_MAX, &fate);
     else
         fate = pt_log_find(h, look, O_RDONLY, NULL);
     if (r == 0 || fate == PT_LOG_GONE || is_blank(h))

@@ -45,7 +45,8 @@ static int to_writer;
 static pid_t writer;
 static int countdown; /* reads of the log until the writer ends; 0: it does not */
 static enum how how;
-static atomic_bool held; /* nothing is written */
+static atomic_bool held;  /* nothing is written */
+static size_t bytes_read; /* of the log */
 
 static void end_writer(void)
 {
@@ -69,9 +70,11 @@ ssize_t pread(int fd, void *to, size_t bytes, off_t offset)
 {
     struct stat st;
 
-    if (countdown && fstat(fd, &st) == 0 && st.st_dev == log_file.st_dev &&
-        st.st_ino == log_file.st_ino && --countdown == 0)
-        end_writer();
+    if (fstat(fd, &st) == 0 && st.st_dev == log_file.st_dev && st.st_ino == log_file.st_ino) {
+        bytes_read += bytes;
+        if (countdown && --countdown == 0)
+            end_writer();
+    }
     return syscall(SYS_pread64, fd, to, bytes, offset);
 }
 
@@ -323,6 +326,29 @@ START_TEST(the_list_unites)
 }
 END_TEST
 
+/* The list does not read a log of more than 1 GiB, and counts what the segment has. */
+START_TEST(the_log_is_long)
+{
+    struct wanted w = { .unsaved = 0 };
+    unsigned removed, kept;
+
+    kill_writer(&plain);
+    w.pid = writer;
+    ck_assert_int_eq(truncate(path, ((off_t)1 << 30) + 1), 0);
+    bytes_read = 0;
+    ck_assert_int_eq(posixtrace_stream_list(take_stream, &w), 0);
+    ck_assert(w.found);
+    ck_assert_uint_eq(w.unsaved, (uint64_t)plain.events);
+    ck_assert_uint_lt(bytes_read, 1 << 16);
+    ck_assert_int_eq(truncate(path, (off_t)1 << 20), 0);
+    ck_assert_int_eq(posixtrace_stream_list(take_stream, &w), 0);
+    ck_assert_uint_eq(w.unsaved, (uint64_t)plain.events);
+    ck_assert_uint_gt(bytes_read, 1 << 16);
+    unlink(path);
+    posixtrace_stream_reap(0, &removed, &kept);
+}
+END_TEST
+
 static void is_whole_after_recovery(const char *name)
 {
     struct posixtrace_recover_report report = recover_log(name);
@@ -412,6 +438,7 @@ static void add_tests(TCase *t)
     tcase_add_test(t, a_copy_is_recovered);
     tcase_add_test(t, a_small_loop_log_is_recovered);
     tcase_add_test(t, the_list_unites);
+    tcase_add_test(t, the_log_is_long);
     tcase_add_test(t, the_folder_is_renamed);
     tcase_add_test(t, the_path_is_long);
     tcase_add_test(t, removed_by_force);
