@@ -275,7 +275,8 @@ static uint32_t longest_run(const struct pt_balance *b, const struct pt_consumer
     return longest;
 }
 
-/* They are found as fast as others: counted in looks, since no time is a bound on all machines. */
+/* They are found as fast as others: counted in looks, since no time is a bound on all machines.
+ * More than three eighths of the cells are in use. */
 START_TEST(chosen_numbers)
 {
     struct pt_balance b = { .count = 0 };
@@ -292,8 +293,12 @@ START_TEST(chosen_numbers)
     ck_assert_int_eq(pt_balance_take(&live, &b), 0);
     ck_assert_uint_ge(b.count, MANY);
     ck_assert_uint_lt(longest_run(&b, NULL), LONGEST_RUN);
-    for (uint32_t i = 0; i < b.count; i++)
+    for (uint32_t i = 0; i < b.count; i++) {
+        const struct pt_accounts *a = &live.accounts;
+
         ck_assert_ptr_nonnull(pt_accounts_get(&live.accounts, &b.entries[i].t.author));
+        ck_assert(a->room <= 64 || a->room * 3 <= a->count * 8);
+    }
     ck_assert_uint_ge(live.accounts.count, MANY);
     ck_assert_uint_lt(longest_run(NULL, &live), LONGEST_RUN);
     pt_balance_free(&b);
