@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Assertions about the library's own guarantees.  The installed library has none; the tests link
- * one that has them (PT_ASSERTIONS, see lib/meson.build).
+ * Assertions about the libraries' own guarantees.  The installed libraries have none; the tests
+ * link some that have them (PT_ASSERTIONS, see lib/meson.build and lib/analysis/meson.build).
  *
  *   pt_assert_call   1   an internal function is called as its header requires
  *   pt_assert        2   an invariant that a comparison or two check
  *   pt_assert_valid  3   one that is expensive to check
  *
  * A condition has no side effects, and reads private memory: another process may write anything
- * into a segment or page, so what stands there is checked at run time, in every build.  A failure
+ * into a segment or page, and a log or another tool's file may have any contents, so what stands
+ * there is checked at run time, in every build.  A failure
  * writes the place and the condition to standard error and ends the process; async-signal-safe.
  */
 #ifndef PT_BASE_ASSERT_H

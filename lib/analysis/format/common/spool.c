@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include "analysis/format/common/format.h"
 #include "analysis/format/common/spool.h"
+#include "base/assert.h"
 
 /* ---- temporary files ---- */
 
@@ -94,6 +95,7 @@ int pt_places_add(struct pt_places *p, int64_t ns, uint64_t at)
     } else {
         p->newest = ns;
     }
+    pt_assert(p->count < p->room && p->newest >= ns);
     p->list[p->count++] = (struct pt_spool_place){ ns, at };
     return 0;
 }
@@ -107,10 +109,20 @@ static int by_time(const void *a, const void *b)
     return x->at < y->at ? -1 : x->at > y->at;
 }
 
+/* In order of time, and of the input where times are the same? */
+PT_VALIDATOR bool places_are_sorted(const struct pt_places *p)
+{
+    for (size_t i = 1; i < p->count; i++)
+        if (by_time(&p->list[i - 1], &p->list[i]) > 0)
+            return false;
+    return true;
+}
+
 void pt_places_sort(struct pt_places *p)
 {
     if (p->late)
         qsort(p->list, p->count, sizeof *p->list, by_time);
+    pt_assert_valid(places_are_sorted(p));
 }
 
 void pt_places_report(const struct pt_places *p, struct pt_job *job, unsigned kind)
@@ -191,6 +203,7 @@ int pt_spool_take(struct pt_spool *s, void *to, size_t room, size_t *size)
     uint64_t at = s->places.list[s->next++].at, stored;
     int fd = fileno(s->file), error = read_at(fd, &stored, sizeof stored, at);
 
+    pt_assert_call(s->next <= s->places.count && at < s->bytes);
     if (!error && stored > room)
         error = EIO;
     if (!error)

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analysis/format/ctf/ctf_import.h"
+#include "base/assert.h"
 
 struct input {
     bt_message_iterator *iterator;
@@ -214,6 +215,15 @@ static bool is_before(const struct input *a, const struct input *b)
     return a->ns != b->ns ? a->ns < b->ns : a < b;
 }
 
+/* Is no stream before the one that the heap has above it? */
+PT_VALIDATOR bool heap_is_valid(const struct ctf_merge *m)
+{
+    for (uint64_t i = 1; i < m->open_count; i++)
+        if (is_before(m->heap[i], m->heap[(i - 1) / 2]))
+            return false;
+    return m->open_count <= m->input_count;
+}
+
 static void sift_down(struct ctf_merge *m, uint64_t i)
 {
     struct input *moved = m->heap[i];
@@ -241,6 +251,7 @@ static void go_on(struct ctf_merge *m)
     }
     if (m->open_count)
         sift_down(m, 0);
+    pt_assert_valid(heap_is_valid(m));
 }
 
 static void fill_heap(struct ctf_merge *m)
@@ -257,6 +268,7 @@ static void fill_heap(struct ctf_merge *m)
     }
     for (uint64_t i = m->open_count / 2; i-- > 0;)
         sift_down(m, i);
+    pt_assert_valid(heap_is_valid(m));
 }
 
 /* It is the oldest of all that are left: older than the last one only in its own stream. */
@@ -286,6 +298,7 @@ static void take_spooled(struct ctf_merge *m)
     pt_ctf_fault_of_file(m->sink, error);
     if (error)
         return;
+    pt_assert(size >= sizeof kind && (!m->open_count || ns <= m->heap[0]->ns));
     if (ns > m->sink->last_ns)
         m->sink->last_ns = ns;
     memcpy(&kind, m->record, sizeof kind);

@@ -49,6 +49,7 @@ void pt_pb_close_long(struct pt_pb *p, size_t mark)
         pt_pb_need(p, extra);
     if (p->failed)
         return;
+    pt_assert(length >= 0x80 && p->at + extra <= p->end);
     memmove(p->from + mark + extra, p->from + mark, length);
     pt_pb_raw_varint(p->from + mark - 1, length);
     p->at += extra;
@@ -60,6 +61,7 @@ void pt_pb_put(struct pt_pb *p, const void *bytes, size_t length)
         pt_pb_need(p, length);
     if (p->failed || length == 0)
         return;
+    pt_assert(length <= (size_t)(p->end - p->at));
     memcpy(p->at, bytes, length);
     p->at += length;
 }

@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include "base/assert.h"
 
 enum { PT_PB_VARINT = 0, PT_PB_FIXED64 = 1, PT_PB_BYTES = 2 };
 
@@ -33,6 +34,7 @@ void pt_pb_grow(struct pt_pb *p, size_t bytes); /* room for so many more, or fai
 
 static inline void pt_pb_need(struct pt_pb *p, size_t bytes)
 {
+    pt_assert(p->from <= p->at && p->at <= p->end);
     if ((size_t)(p->end - p->at) < bytes)
         pt_pb_grow(p, bytes);
 }
@@ -95,6 +97,7 @@ static inline void pt_pb_close(struct pt_pb *p, size_t mark)
 {
     size_t length = pt_pb_used(p) - mark;
 
+    pt_assert_call(p->failed || (mark > 0 && mark <= pt_pb_used(p)));
     if (length < 0x80 && !p->failed)
         p->from[mark - 1] = (uint8_t)length;
     else

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analysis/format/qnx/kev_file.h"
+#include "base/assert.h"
 
 enum { RECORDS_HELD = 65536 };
 
@@ -18,6 +19,7 @@ static bool deliver_block(struct pt_kev_file *f, struct pt_kev_block *b)
 {
     bool good = true;
 
+    pt_assert(b->count <= f->held_records);
     f->held_records -= b->count;
     for (uint32_t i = 0; i < b->count && good; i++)
         good = pt_kev_deliver(f, b->records + (size_t)i * PT_KEV_RECORD,
@@ -33,6 +35,7 @@ static bool release(struct pt_kev_file *f, unsigned i)
     bool was_filled = f->filling == &f->held[i], moved = f->filling == &f->held[f->held_count - 1];
     bool good;
 
+    pt_assert_call(i < f->held_count);
     f->held[i] = f->held[--f->held_count];
     f->held[f->held_count] = (struct pt_kev_block){ 0 };
     if (was_filled)

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analysis/format/qnx/kev_import.h"
+#include "base/assert.h"
 
 enum { WINDOW = 1024, ROOM = 4 * WINDOW, INLINE = 16, HEAVY = 4 << 20 };
 
@@ -43,9 +44,12 @@ static bool pop(struct pt_kev_import *im)
     struct held *h = &o->held[o->head++];
     bool good;
 
+    pt_assert_call(o->head <= o->tail && o->tail <= ROOM);
+    pt_assert(h->e.ns >= im->taken_ns);
     h->e.data = h->far ? h->far : h->near;
     im->taken_ns = h->e.ns;
     good = pt_kev_take(im, &h->e);
+    pt_assert(!h->far || o->heavy >= h->e.length);
     if (h->far)
         o->heavy -= h->e.length;
     free(h->far);
@@ -63,6 +67,7 @@ static struct held *place(struct pt_kev_order *o, int64_t ns)
         o->tail -= o->head;
         o->head = 0;
     }
+    pt_assert(o->tail < ROOM && o->head <= o->tail);
     at = o->tail++;
     while (at > o->head && o->held[at - 1].e.ns > ns)
         at--;

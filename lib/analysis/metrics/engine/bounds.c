@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analysis/metrics/engine/bounds_share.h"
+#include "base/assert.h"
 
 /* A thread has a sample at each of its calls, or a hundred samples a second. */
 #define WAIT_NS INT64_C(1000000000)
@@ -22,6 +23,21 @@ struct pt_pending {
     struct pt_traced_thread *thread; /* while it waits */
     bool waits;
 };
+
+/* Do as many measurements wait as are in the queue, and does each have a thread that knows it? */
+PT_VALIDATOR bool queue_is_valid(const struct pt_engine *e)
+{
+    const struct pt_pending *p;
+    size_t count = 0;
+
+    TAILQ_FOREACH(p, &e->queue, in_queue)
+    {
+        count++;
+        if (p->waits && (!p->thread || p->share.counts != PT_COUNTS_NOT))
+            return false;
+    }
+    return count == e->waiting;
+}
 
 /* ---- time that counts ---- */
 
@@ -43,6 +59,7 @@ static void count(const struct pt_engine *e, const struct pt_ran *ran, struct pt
         return;
     pt_ns_add(&s->counted, pt_ns_span(s->from, to));
     pt_ns_add(&s->in_piece, pt_ns_span(s->from, to));
+    pt_assert(s->in_piece <= s->counted);
     s->from = to;
 }
 
@@ -78,6 +95,7 @@ void pt_bounds_enter(struct pt_engine *e, struct pt_machine *m, struct pt_automa
     uint8_t leaves = m->leaves[a->hot->state];
     struct pt_share *s = a->share;
 
+    pt_assert_call(!a->hot->doubtful && e->bounds);
     if (s && s->counts == PT_COUNTS_PERHAPS && kind == PT_KIND_COND)
         return;
     if (s && s->counts == PT_COUNTS)
@@ -119,6 +137,8 @@ static void resolve(struct pt_pending *p, const struct pt_ran *last)
         least = 0;
     p->m.least_ns = pt_ns_min(pt_ns_max(least, 0), p->m.length_ns);
     p->m.bound = p->m.least_ns < p->m.length_ns;
+    pt_assert(s->least <= s->most && s->most <= s->counted);
+    pt_assert(p->m.least_ns <= p->m.length_ns);
     LIST_REMOVE(p, of_thread);
     p->waits = false;
 }
@@ -127,11 +147,13 @@ static void release(struct pt_engine *e)
 {
     struct pt_pending *p;
 
+    pt_assert_valid(queue_is_valid(e));
     while ((p = TAILQ_FIRST(&e->queue)) != NULL) {
         if (p->waits && e->waiting <= QUEUE_MAX_WAITING &&
             pt_ns_span(p->m.end_ns, e->now) <= WAIT_NS)
             return;
         resolve(p, NULL);
+        pt_assert(!p->waits && e->waiting > 0);
         TAILQ_REMOVE(&e->queue, p, in_queue);
         e->waiting--;
         if (!e->stopped)
@@ -153,6 +175,7 @@ static void sample_pending(struct pt_pending *p, const struct pt_ran *before,
     pt_share_end_piece(&other, other.in_before, before, now);
     s->least = pt_ns_max(s->least, other.least);
     s->most = pt_ns_min(s->most, other.most);
+    pt_assert(p->waits && now->known);
     resolve(p, now);
 }
 
@@ -271,6 +294,8 @@ void pt_bounds_deliver(struct pt_engine *e, const struct pt_machine *m,
         measurement->bound = !(s && s->whole) && measurement->length_ns > 0;
     }
     measurement->least_ns = measurement->bound || measurement->unknown ? 0 : measurement->length_ns;
+    pt_assert(measurement->least_ns <= measurement->length_ns);
+    pt_assert(!waits || (s->whole && !measurement->unknown));
     if (waits || !TAILQ_EMPTY(&e->queue))
         join(e, measurement, a, waits);
     else

@@ -4,6 +4,7 @@
  * Shares and CPU-time samples, see bounds_share.h.
  */
 #include "analysis/metrics/engine/bounds_share.h"
+#include "base/assert.h"
 
 /* A sample ends a piece only if its uncertainty is at most 1/WORTH of the piece; if the sample
  * before it is more exact by a factor of MUCH, at most 1/WORTH_BETWEEN. */
@@ -22,6 +23,8 @@ static int64_t most_off(const struct pt_ran *from, const struct pt_ran *to)
 void pt_share_end_piece(struct pt_share *s, int64_t c, const struct pt_ran *from,
                         const struct pt_ran *to)
 {
+    pt_assert_call(c >= 0);
+    pt_assert(!from->known || from->least <= from->most);
     if (!from->known || !to->known) {
         pt_ns_add(&s->most, c);
         return;
@@ -45,6 +48,7 @@ bool pt_ran_follow(struct pt_ran *now, const struct pt_ran *last)
     now->least = pt_ns_max(now->least, last->least);
     now->most = pt_ns_min(now->most, last->most + pt_ns_span(last->ns, now->ns));
     now->most = pt_ns_max(now->most, now->least);
+    pt_assert(last->ns <= now->ns && now->least >= last->least);
     return true;
 }
 
@@ -52,6 +56,7 @@ void pt_ran_precede(struct pt_ran *last, const struct pt_ran *now)
 {
     last->least = pt_ns_max(last->least, now->least - pt_ns_span(last->ns, now->ns));
     last->most = pt_ns_max(pt_ns_min(last->most, now->most), last->least);
+    pt_assert(last->least <= last->most);
 }
 
 bool pt_ran_is_worth(const struct pt_ran *before, const struct pt_ran *last)
@@ -65,6 +70,8 @@ bool pt_ran_is_worth(const struct pt_ran *before, const struct pt_ran *last)
 void pt_share_add_sample(struct pt_share *s, const struct pt_ran *before, const struct pt_ran *last,
                          const struct pt_ran *now, bool dropped)
 {
+    pt_assert(s->in_piece >= 0 && s->in_before >= 0);
+    pt_assert(s->in_piece <= s->counted && s->in_before <= s->counted);
     if (s->first.known && s->first.ns == last->ns)
         s->first = *last;
     if (!dropped) {

@@ -10,6 +10,7 @@
 #include "analysis/metrics/engine/uncertainty.h"
 #include "analysis/metrics/engine/engine.h"
 #include "analysis/metrics/engine/step.h"
+#include "base/assert.h"
 
 enum { OBJECTS_KEPT = 65536 };
 
@@ -34,6 +35,7 @@ void pt_engine_gap_begin(struct pt_engine *e, enum pt_gap why, int64_t ns)
 
 void pt_engine_gap_goes_on(struct pt_engine *e)
 {
+    pt_assert_call(e->in_gap && e->gap > 0);
     e->gap++;
 }
 
@@ -48,6 +50,7 @@ void pt_engine_gap_end(struct pt_engine *e, enum pt_gap why, int64_t ns)
 void pt_engine_gap_is_end(struct pt_engine *e)
 {
     if (e->in_gap) {
+        pt_assert(e->gap > 0);
         e->gap--;
         e->gap_to = e->gap_to_before;
     }
@@ -59,6 +62,7 @@ void pt_automaton_settle(struct pt_engine *e, struct pt_machine *m, struct pt_au
     if (a->hot->gap != e->gap)
         pt_uncertainty_notice(e, m, a);
     pt_uncertainty_end(e, m, a);
+    pt_assert(a->hot->gap == e->gap && !a->hot->doubtful);
     m->doubt.unfinished += a->hot->measuring;
     a->hot->measuring = false;
 }
@@ -101,6 +105,7 @@ static int step_object(struct pt_engine *e, const struct pt_meaning *meaning,
     uint32_t bytes = m->metric->key_bytes, at = m->metric->key_at;
     uint64_t object = 0;
 
+    pt_assert(bytes <= sizeof object);
     if (tuple->event->data_len >= at + bytes)
         memcpy(&object, (const char *)tuple->event->data + at, bytes);
     o = thread ? pt_engine_object(e, m, thread, object, leads) : NULL;
@@ -137,6 +142,8 @@ static int step_others(struct pt_engine *e, const struct pt_meaning *meaning,
             continue;
         LIST_FOREACH(a, &m->in_state[s], same_state)
         {
+            pt_assert(s < states ? a->hot->state == (int16_t)s && !a->hot->doubtful
+                                 : a->hot->doubtful);
             if (a->thread == tuple->thread)
                 continue;
             if (n == e->scratch_room) {
@@ -151,6 +158,7 @@ static int step_others(struct pt_engine *e, const struct pt_meaning *meaning,
             e->scratch[n++] = a;
         }
     }
+    pt_assert(n <= e->scratch_room);
     for (size_t i = 0; i < n; i++)
         pt_step(e, m, e->scratch[i], &meaning->other, tuple);
     return 0;

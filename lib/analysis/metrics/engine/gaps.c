@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "analysis/metrics/engine/gaps.h"
+#include "base/assert.h"
 
 enum { GAPS_KEPT = 8192 };
 
@@ -29,8 +30,10 @@ static void drop_every_second(struct pt_gaps *g)
 
 void pt_gaps_add(struct pt_gaps *g, uint64_t number, int64_t from)
 {
+    pt_assert_call(number > (g->count ? g->at[g->count - 1].number : 0));
     if (g->count == GAPS_KEPT)
         drop_every_second(g);
+    pt_assert(g->count < GAPS_KEPT);
     g->at[g->count].number = number;
     g->at[g->count++].from = from;
 }
@@ -39,6 +42,7 @@ int64_t pt_gaps_begin(const struct pt_gaps *g, uint64_t number)
 {
     size_t low = 0, high = g->count;
 
+    pt_assert_call(g->count > 0 && number > 0);
     /* The last entry whose number is not above. */
     while (high - low > 1) {
         size_t middle = low + (high - low) / 2;
@@ -48,5 +52,7 @@ int64_t pt_gaps_begin(const struct pt_gaps *g, uint64_t number)
         else
             high = middle;
     }
+    pt_assert(low == 0 || g->at[low].number <= number);
+    pt_assert(low + 1 == g->count || g->at[low + 1].number > number);
     return g->at[low].from;
 }

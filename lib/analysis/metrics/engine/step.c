@@ -55,6 +55,7 @@ static void finish(struct pt_engine *e, struct pt_machine *m, struct pt_automato
                                                   .intermediate_events = a->events };
     int64_t before = a->before;
 
+    pt_assert_call(a->hot->measuring && !a->hot->doubtful);
     if (a->length < 0) /* it would end before it begins, at a due time to come */
         return;
     if (m->metric->change)
@@ -85,6 +86,7 @@ static inline void begin_segment(struct pt_automaton *a, uint8_t segment, int64_
 
 static inline void end_segment(struct pt_automaton *a, int64_t stamp, uint64_t seen)
 {
+    pt_assert(a->segment == PT_SEGMENT_NONE || seen >= a->segment_events);
     if (a->segment == PT_SEGMENT_IN) {
         a->length = (int64_t)((uint64_t)a->length + (uint64_t)pt_ns_from(a->segment_begin, stamp));
         a->events += seen - a->segment_events;
@@ -96,6 +98,7 @@ static inline void end_segment(struct pt_automaton *a, int64_t stamp, uint64_t s
 static inline void begin(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a,
                          int64_t stamp)
 {
+    pt_assert(!a->hot->doubtful && a->segment != PT_SEGMENT_IN);
     m->doubt.restarted += a->hot->measuring;
     a->hot->measuring = true;
     a->begin = stamp;
@@ -215,6 +218,7 @@ static inline void make_transition(struct pt_engine *e, struct pt_machine *m,
         begin(e, m, a, ns);
     if (transition->segment != PT_SEGMENT_NONE)
         begin_segment(a, transition->segment, ns, seen);
+    pt_assert(transition->state >= 0 && (size_t)transition->state < m->metric->state_count);
     hot->state = transition->state;
 }
 
@@ -290,6 +294,8 @@ void pt_step(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a,
 
     if (hot->gap != e->gap)
         pt_uncertainty_notice(e, m, a);
+    pt_assert(hot->gap == e->gap || e->stopped);
+    pt_assert((size_t)hot->state < m->metric->state_count && hot->doubtful == (a->doubts != NULL));
     if (!hot->doubtful && may_continue(e, label, (size_t)hot->state, a, tuple))
         pt_uncertainty_begin(e, m, a);
     if (hot->doubtful) {

@@ -5,10 +5,12 @@
 #define PT_METRICS_STEP_H
 
 #include "analysis/metrics/engine/engine.h"
+#include "base/assert.h"
 
 /* Moves an automaton into a state, and into the list of that state. */
 static inline void pt_step_place(struct pt_machine *m, struct pt_automaton *a, int state)
 {
+    pt_assert(state >= 0 && (size_t)state < m->metric->state_count);
     if (m->in_state && state != a->hot->state) {
         LIST_REMOVE(a, same_state);
         LIST_INSERT_HEAD(&m->in_state[state], a, same_state);

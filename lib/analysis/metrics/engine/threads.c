@@ -30,6 +30,7 @@ static unsigned pt_hash_words(const void *key, size_t length, unsigned long long
 #include "analysis/metrics/engine/uncertainty.h"
 #include "analysis/metrics/engine/engine.h"
 #include "analysis/metrics/engine/step.h"
+#include "base/assert.h"
 
 enum { THREADS_MANY = 65536 };
 
@@ -51,6 +52,7 @@ static void forget(struct pt_engine *e, struct pt_traced_thread *t)
 {
     struct pt_traced_thread **recent = recent_of(e, &t->key);
 
+    pt_assert_call(t->objects == 0);
     if (*recent == t)
         *recent = NULL;
     if (e->last == t)
@@ -61,6 +63,7 @@ static void forget(struct pt_engine *e, struct pt_traced_thread *t)
             LIST_REMOVE(&t->automata[i], same_state);
         pt_uncertainty_free(&t->automata[i]);
     }
+    pt_assert(LIST_EMPTY(&t->shares) && LIST_EMPTY(&t->pending));
     HASH_DEL(e->threads, t);
     free(t);
 }
@@ -169,6 +172,7 @@ int pt_engine_thread(struct pt_engine *e, const struct posixtrace_event *event,
     if (!t)
         t = make_thread(e, &key, event->thread_id, false);
     *thread = *recent = e->last = t;
+    pt_assert(!t || (memcmp(&t->key, &key, sizeof key) == 0 && !t->items));
     return t ? 0 : ENOMEM;
 }
 
@@ -197,6 +201,7 @@ struct pt_object *pt_engine_object(struct pt_engine *e, const struct pt_machine 
     struct pt_object *o;
 
     HASH_FIND(hh, e->objects, &key, sizeof key, o);
+    pt_assert(!o || o->automaton.thread == thread);
     if (o || !make)
         return o;
     o = e->spare ? e->spare : malloc(sizeof *o);

@@ -7,6 +7,7 @@
 #include "analysis/metrics/engine/bounds_share.h"
 #include "analysis/metrics/engine/uncertainty.h"
 #include "analysis/metrics/engine/step.h"
+#include "base/assert.h"
 
 static bool counts(const struct pt_machine *m, size_t state)
 {
@@ -21,6 +22,19 @@ static int64_t span(int64_t from, int64_t to)
 }
 
 /* ---- reports ---- */
+
+/* Is there a possibility left, and has no measurement a length below 0? */
+PT_VALIDATOR bool set_is_valid(const struct pt_machine *m, const struct pt_uncertainty *d)
+{
+    bool any = false;
+
+    for (size_t s = 0; s < m->metric->state_count; s++) {
+        any |= d->now[s].none || d->now[s].some;
+        if (d->now[s].some && d->now[s].length < 0)
+            return false;
+    }
+    return any;
+}
 
 static void report(struct pt_engine *e, struct pt_machine *m, const struct pt_automaton *a,
                    int64_t from, int64_t to, int64_t longest)
@@ -66,6 +80,8 @@ static void resolve(struct pt_engine *e, struct pt_machine *m, struct pt_automat
     const struct pt_uncertainty *d = a->doubts;
     int64_t longest = d->longest;
 
+    pt_assert_call(a->hot->doubtful && !a->hot->measuring && state < m->metric->state_count);
+    pt_assert(!d->ends || d->longest >= 0);
     if (m->metric->change)
         end_change(a, d, &longest);
     if (d->ends)
@@ -161,6 +177,7 @@ static bool add_edge(struct pt_uncertainty *d, const struct pt_maybe *from,
     struct pt_maybe *to = &d->now[edge->to];
     bool grown = false;
 
+    pt_assert(edge->to >= 0 && (edge->after != PT_AFTER_BEGUN || begun >= 0));
     if (from->some && edge->ends)
         end_one(d, from->length, end);
     if (edge->ends_begun)
@@ -230,6 +247,8 @@ static void add_gap(const struct pt_engine *e, const struct pt_machine *m, struc
     while (add_lost(m, d, begun, to))
         ;
     d->at = pt_ns_max(d->at, to);
+    pt_assert(d->now[0].none && d->from <= d->at);
+    pt_assert_valid(set_is_valid(m, d));
 }
 
 static bool begin(struct pt_engine *e, struct pt_machine *m, struct pt_automaton *a, int64_t at)
@@ -242,6 +261,7 @@ static bool begin(struct pt_engine *e, struct pt_machine *m, struct pt_automaton
         e->stopped = e->stopped ? e->stopped : ENOMEM;
         return false;
     }
+    pt_assert_call(!a->doubts && !a->hot->doubtful);
     *d = (struct pt_uncertainty){
         .from = at, .to = at, .at = at, .now = d->of, .next = d->of + states
     };
@@ -377,6 +397,7 @@ bool pt_uncertainty_step(struct pt_engine *e, struct pt_machine *m, struct pt_au
     const struct pt_way *way;
     struct pt_maybe only;
 
+    pt_assert_call(a->hot->doubtful && d);
     advance(m, d, tuple->ns);
     if (d->absent && tuple->thread == a->thread) {
         add_none(&d->now[0]);
@@ -404,6 +425,7 @@ bool pt_uncertainty_step(struct pt_engine *e, struct pt_machine *m, struct pt_au
     }
     d->next = d->now;
     d->now = swap;
+    pt_assert_valid(set_is_valid(m, d));
     *state = only_state(m, d);
     if (*state == PT_NOWHERE)
         return false;

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/assert.h"
 #include "analysis/metrics/engine/bounds.h"
 #include "analysis/metrics/engine/uncertainty.h"
 #include "analysis/metrics/engine/engine.h"
@@ -139,6 +140,8 @@ static inline int feed(struct pt_engine *e, const struct event_type *t,
         error = pt_engine_thread(e, event, &tuple.thread);
     if (tuple.thread && tuple.thread->thread_id != event->thread_id)
         error = tell_apart(e, t, event, &tuple.thread);
+    pt_assert(!tuple.thread || (tuple.thread->key.pid == (uint32_t)event->pid &&
+                                tuple.thread->key.tid == (uint32_t)event->tid));
     e->current = tuple.thread;
     e->event = event;
     e->stored++;

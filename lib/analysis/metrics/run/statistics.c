@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <posixtrace/metrics.h>
+#include "base/assert.h"
 
 enum { LOW = 9, BARS = 1 << (LOW - 1), SMALL = 2 * BARS, POWERS = 64 - LOW, KEPT_MAX = 1024 };
 
@@ -43,6 +44,19 @@ void posixtrace_statistics_free(posixtrace_statistics_t *statistics)
     free(statistics);
 }
 
+/* Do the bars hold as many values as were added, and are all kept while they are few? */
+PT_VALIDATOR bool bars_are_valid(const posixtrace_statistics_t *s)
+{
+    uint64_t count = 0;
+
+    for (unsigned i = 0; i < SMALL; i++)
+        count += s->small[i];
+    for (unsigned i = 0; i < POWERS; i++)
+        for (unsigned k = 0; s->bars[i] && k < BARS; k++)
+            count += s->bars[i][k];
+    return count == s->count && (s->kept == NULL) == (s->count == 0 || s->count > KEPT_MAX);
+}
+
 static unsigned power_of(uint64_t value)
 {
     return 63u - (unsigned)__builtin_clzll(value);
@@ -63,6 +77,7 @@ static inline uint64_t *bar_of(posixtrace_statistics_t *s, int64_t ns)
     if (value < SMALL)
         return &s->small[value];
     power = power_of(value);
+    pt_assert(power >= LOW && power - LOW < POWERS);
     if (!s->bars[power - LOW] && !make_bars(s, power))
         return NULL;
     return &s->bars[power - LOW][value >> (power - LOW + 1) & (BARS - 1)];
@@ -99,6 +114,7 @@ __attribute__((noinline)) static bool keep(posixtrace_statistics_t *s, int64_t n
     }
     if (s->count == s->kept_room && !make_room(s, s->count + 1))
         return false;
+    pt_assert(s->count < KEPT_MAX && s->count < s->kept_room);
     s->kept[s->count] = ns;
     return true;
 }
@@ -159,6 +175,8 @@ int posixtrace_statistics_merge(posixtrace_statistics_t *to, const posixtrace_st
     to->min = to->count == 0 || from->min < to->min ? from->min : to->min;
     to->max = to->count == 0 || from->max > to->max ? from->max : to->max;
     to->count += from->count;
+    pt_assert(to->min <= to->max);
+    pt_assert_valid(bars_are_valid(to));
     return 0;
 }
 
@@ -223,6 +241,7 @@ static int64_t pick_kept(const posixtrace_statistics_t *s, int64_t from, int64_t
         if ((from == 0 || s->kept[i] >= from) && s->kept[i] <= to)
             values[count++] = s->kept[i];
     qsort(values, count, sizeof values[0], by_size);
+    pt_assert(rank > 0 && rank <= count);
     return values[rank - 1];
 }
 
@@ -235,6 +254,7 @@ int64_t posixtrace_statistics_percentile(const posixtrace_statistics_t *s, doubl
     uint64_t before = 0, n;
     size_t cursor = 0;
 
+    pt_assert_valid(bars_are_valid(s));
     if (s->count == 0 || !(percent > 0))
         return s->min;
     while (posixtrace_statistics_bar(s, &cursor, &from, &to, &n)) {
