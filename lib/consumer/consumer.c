@@ -286,11 +286,24 @@ static void look_at_gap(struct pt_consumer *l, const struct pt_cursor *c)
         pt_losses_report(&l->losses, t->seen_ts);
 }
 
+/* Counts an event of a thread.  0 or -ENOMEM. */
+static int account(struct pt_consumer *l, const struct pt_cursor *c, enum pt_fate fate)
+{
+    struct pt_account *t = pt_accounts_get(&l->accounts, &c->author);
+
+    if (!t)
+        return -ENOMEM;
+    if (l->passive && (!t->based || (c->record.ts <= l->onlooker.ts && c->no > t->next_no)))
+        pt_account_base(t, c->no);
+    pt_account_add(t, c->no, fate);
+    pt_account_saw(t, c->record.ts);
+    return 0;
+}
+
 /* Delivers or skips the record at the top, which is older than the watermark. */
 static int take_top(struct pt_consumer *l, struct pt_cursor *c, struct pt_event *e)
 {
     bool control = c->author.wid == 0;
-    struct pt_account *t = NULL;
     enum pt_fate fate;
     int r;
 
@@ -316,14 +329,8 @@ static int take_top(struct pt_consumer *l, struct pt_cursor *c, struct pt_event 
     if (control) {
         note_window(l, c);
         l->mark_hidden |= c->record.truncated && c->record.ts >= l->clear_ts;
-    } else {
-        t = pt_accounts_get(&l->accounts, &c->author);
-        if (!t)
-            return -ENOMEM;
-        if (l->passive && (!t->based || (c->record.ts <= l->onlooker.ts && c->no > t->next_no)))
-            pt_account_base(t, c->no);
-        pt_account_add(t, c->no, fate);
-        pt_account_saw(t, c->record.ts);
+    } else if (account(l, c, fate) < 0) {
+        return -ENOMEM;
     }
     if (fate == PT_FATE_OVERWRITTEN && l->passive)
         pt_losses_report(&l->losses, c->record.ts);
