@@ -135,9 +135,9 @@ def check_limits(doctor, plain):
     doctor.expect_finding("RLIMIT_NOFILE", "note", "only 20",
                           before=limited(resource.RLIMIT_NOFILE, 20))
     if plain:
-        # enough for the program to start with, and for nothing else
+        # enough for a stream in memory, and for nothing else
         found = doctor.expect_finding("trial with a log", "bad", "Too many open files",
-                                      works=False, before=limited(resource.RLIMIT_NOFILE, 4))
+                                      works=False, before=limited(resource.RLIMIT_NOFILE, 5))
         expect(f"{found}", "ulimit -n" in found["trial with a log"]["do"])
         doctor.expect_finding("trial in memory", "bad", "posix_trace_create", works=False,
                               before=limited(resource.RLIMIT_AS, 16 << 20))
