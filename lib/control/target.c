@@ -20,37 +20,48 @@ static bool copy_names_file(const struct pt_page *page, char file[64])
     return pt_dir_is_plain(file, sizeof page->names_file);
 }
 
-static bool names_of_ancestor(const struct pt_target *t, char file[64])
+/* 0; -ENOENT: no ancestor has names; or they may have some: an error of pt_is_shortage(). */
+static int names_of_ancestor(const struct pt_target *t, char file[64])
 {
     struct pt_process process;
     uint32_t pid = t->pid;
+    int r = pt_process_look(pid, &process);
 
-    if (pt_process_look(pid, &process) < 0)
-        return false;
-    for (unsigned n = 0; n < GENERATIONS && pt_process_parent(&pid, &process) == 0; n++) {
+    for (unsigned n = 0; n < GENERATIONS && r == 0; n++) {
         struct pt_page *page;
         char page_file[64];
 
-        if (pt_page_open_of(&page, t->uid, pid, process.start, page_file) == 0) {
+        r = pt_process_parent(&pid, &process);
+        if (r < 0)
+            break;
+        r = pt_page_open_of(&page, t->uid, pid, process.start, page_file);
+        if (r == 0) {
             bool found = copy_names_file(page, file);
 
             pt_page_unmap(page);
-            return found;
+            return found ? 0 : -ENOENT;
         }
+        if (!pt_is_shortage(r))
+            r = 0;
     }
-    return false;
+    return pt_is_shortage(r) ? r : -ENOENT;
 }
 
 /* A name map for a page to be made; the caller is counted among its users. */
 static int names_for(struct pt_names **names, const struct pt_target *t, char file[64])
 {
-    int r;
+    int r = names_of_ancestor(t, file);
 
-    if (names_of_ancestor(t, file) && pt_names_open_of(names, t->uid, file) == 0) {
+    if (r == 0)
+        r = pt_names_open_of(names, t->uid, file);
+    if (r == 0) {
         if (pt_names_hold(*names))
             return 0;
         pt_names_unmap(*names);
     }
+    /* With names of its own the target would not be traced by streams that it inherits. */
+    if (pt_is_shortage(r) && r != -ENOMEM)
+        return r;
     r = pt_names_create_of(names, t->uid, file);
     if (r == 0 && !file[0]) {
         pt_names_unmap(*names);

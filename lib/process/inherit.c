@@ -31,8 +31,15 @@ struct heritage {
     const struct pt_self *parent;
     char *names_file;
     bool found;
-    bool alone; /* no ancestor has a page */
+    bool alone;   /* no ancestor has a page */
+    int shortage; /* 0, or why a stream may not have been found */
 };
+
+static void note(struct heritage *w, int r)
+{
+    if (w->shortage == 0 && pt_is_shortage(r))
+        w->shortage = r;
+}
 
 /* Two names of one file? */
 static bool same_file(const char *a, const char *b)
@@ -96,17 +103,17 @@ static bool is_for_us(const struct pt_seg *seg, const struct pt_self *parent, ui
     return pt_owner_liveness(h, seg->dev, seg->ino) != PT_DEAD;
 }
 
-static struct pt_seg *open_segment(const char *file)
+static struct pt_seg *open_segment(struct heritage *w, const char *file)
 {
     struct pt_seg *seg = pt_sys_pages(sizeof *seg);
+    int r = seg ? pt_seg_open_to_write(seg, file) : -ENOMEM;
 
-    if (!seg)
-        return NULL;
-    if (pt_seg_open_to_write(seg, file) < 0) {
+    if (r == 0)
+        return seg;
+    note(w, r);
+    if (seg)
         munmap(seg, sizeof *seg);
-        return NULL;
-    }
-    return seg;
+    return NULL;
 }
 
 static void close_segment(struct pt_seg *seg)
@@ -126,7 +133,7 @@ static bool consider(struct heritage *w, const char *name, size_t size, uint64_t
     memcpy(file, name, size < sizeof file ? size : sizeof file - 1);
     if (!pt_dir_is_plain(file, sizeof file) || strncmp(file, "s-", 2) != 0)
         return false;
-    seg = open_segment(file);
+    seg = open_segment(w, file);
     if (!seg)
         return false;
     use = is_for_us(seg, w->parent, start);
@@ -162,22 +169,28 @@ static void look_at_page(struct heritage *w, const struct pt_page *page, uint64_
 static bool look_at_ancestors(struct heritage *w, uint32_t pid, uint64_t start)
 {
     struct pt_process process;
+    int r = pt_process_look(pid, &process);
 
-    if (pt_process_look(pid, &process) < 0)
+    note(w, r);
+    if (r < 0)
         return false;
     process.start = start;
-    for (unsigned i = 0; i < GENERATIONS && pt_process_parent(&pid, &process) == 0; i++) {
+    for (unsigned i = 0; i < GENERATIONS; i++) {
         struct pt_page *page;
         char file[64];
         bool last;
-        int r;
 
+        r = pt_process_parent(&pid, &process);
+        note(w, r);
+        if (r < 0)
+            return false;
         if (w->parent && pid == w->parent->pid && process.start == w->parent->start) {
             look_at_page(w, w->parent->page, start);
             return true;
         }
         r = pt_page_open(&page, pid, process.start, file);
         w->alone &= r == -ENOENT;
+        note(w, r);
         if (r == 0) {
             look_at_page(w, page, start);
             last = pt_load_acquire(&page->settled) != 0 || (w->found && !w->child);
@@ -220,14 +233,15 @@ static const char *followed(void)
 }
 
 /* The name of the followed stream's map for our page, given to it again if it is gone. */
-static bool link_followed(char names_file[64])
+static bool link_followed(struct heritage *w, char names_file[64])
 {
     const char *file = followed();
-    struct pt_seg *seg = file ? open_segment(file) : NULL;
+    struct pt_seg *seg = file ? open_segment(w, file) : NULL;
     char names[sizeof seg->h->names_file];
     int dir = seg ? pt_dir_open(false) : -1;
     bool done = false;
 
+    note(w, dir);
     if (seg && dir >= 0) {
         memcpy(names, seg->h->names_file, sizeof names);
         done = pt_dir_is_plain(names, sizeof names) && is_for_us(seg, NULL, UINT64_MAX) &&
@@ -242,13 +256,15 @@ static bool link_followed(char names_file[64])
     return done;
 }
 
-bool pt_inherit_names(uint32_t pid, uint64_t start, char names_file[64], bool *alone)
+int pt_inherit_names(uint32_t pid, uint64_t start, char names_file[64], bool *alone)
 {
     struct heritage w = { .names_file = names_file, .alone = true };
     struct pt_page *page;
     int saved = errno;
-    bool found = pt_page_open(&page, pid, start, names_file) == 0;
+    int r = pt_page_open(&page, pid, start, names_file);
+    bool found = r == 0;
 
+    note(&w, r);
     *alone = false;
     if (found) {
         memcpy(names_file, page->names_file, sizeof page->names_file);
@@ -257,13 +273,13 @@ bool pt_inherit_names(uint32_t pid, uint64_t start, char names_file[64], bool *a
     } else {
         look_at_ancestors(&w, pid, start);
         *alone = w.alone;
-        found = w.found || link_followed(names_file);
+        found = w.found || link_followed(&w, names_file);
     }
     errno = saved;
-    return found;
+    return found ? 1 : w.shortage;
 }
 
-void pt_inherit(struct pt_self *child, const struct pt_self *parent)
+int pt_inherit(struct pt_self *child, const struct pt_self *parent)
 {
     struct heritage w = { .child = child, .parent = parent };
     const char *file = parent ? NULL : followed();
@@ -279,8 +295,23 @@ void pt_inherit(struct pt_self *child, const struct pt_self *parent)
         if (file)
             consider(&w, file, strlen(file), UINT64_MAX);
     }
-    pt_store_release(&child->page->settled, 1u);
     errno = saved;
+    return w.shortage;
+}
+
+void pt_inherit_settle(struct pt_self *child)
+{
+    pt_store_release(&child->page->settled, 1u);
+}
+
+void pt_inherit_close(struct pt_self *child)
+{
+    for (unsigned bit = 0; bit < PT_STREAMS; bit++) {
+        struct pt_seg *seg = child->known[bit].seg;
+
+        if (seg && !(child->from_parent >> bit & 1))
+            close_segment(seg);
+    }
 }
 
 bool pt_inherit_at_load(void)

@@ -29,13 +29,17 @@
 #define PT_FOLLOW_VARIABLE "POSIXTRACE_FOLLOW"
 
 /* In a new image: the name map of its page, if it has one; else that of the family
- * that it will belong to.  False: it inherits nothing, and has names of its own.
- * alone: no ancestor had a page. */
-bool pt_inherit_names(uint32_t pid, uint64_t start, char names_file[64], bool *alone);
+ * that it will belong to.  1; 0: it inherits nothing, and has names of its own; -EMFILE, -ENFILE,
+ * -ENOMEM: it may inherit.  alone: no ancestor had a page. */
+int pt_inherit_names(uint32_t pid, uint64_t start, char names_file[64], bool *alone);
 
 /* Joins child to the streams that it inherits.  parent: in a forked child, the parent's struct
- * pt_self; NULL: in a new image. */
-void pt_inherit(struct pt_self *child, const struct pt_self *parent);
+ * pt_self; NULL: in a new image.  Errors as above: it may inherit more, and another attempt joins
+ * it to all. */
+int pt_inherit(struct pt_self *child, const struct pt_self *parent);
+/* Of a child that has joined all; of one that is not used, unmaps what pt_inherit() has mapped. */
+void pt_inherit_settle(struct pt_self *child);
+void pt_inherit_close(struct pt_self *child);
 
 /* When the library is loaded: notes the process that loads this image.  True: a stream is to be
  * followed. */

@@ -59,13 +59,26 @@ static int open_names(struct pt_self *s, struct held *held)
     return -ENOENT;
 }
 
-/* The names of a new image: its page's, its family's, or a map of its own. */
-static int find_names(struct pt_self *s, struct held *held)
+/* A process for which a descriptor or memory was missing would have names of its own, and not be
+ * traced by a stream that it inherits: its event tries again.  A control call has to have an answer;
+ * memory may be missing for ever, as where another process has made holes in a file. */
+static bool stops(int r, bool by_control)
 {
-    int r;
+    return pt_is_shortage(r) && !(by_control && r == -ENOMEM);
+}
 
-    if (pt_inherit_names(s->pid, s->start, s->names_file, &s->alone) && open_names(s, held) == 0)
-        return 0;
+/* The names of a new image: its page's, its family's, or a map of its own. */
+static int find_names(struct pt_self *s, struct held *held, bool by_control)
+{
+    int r = pt_inherit_names(s->pid, s->start, s->names_file, &s->alone);
+
+    if (r > 0) {
+        r = open_names(s, held);
+        if (r == 0)
+            return 0;
+    }
+    if (stops(r, by_control))
+        return r;
     r = pt_names_create(&s->names, s->names_file);
     if (r == 0 && pt_names_hold(s->names))
         hold(held, s);
@@ -109,9 +122,9 @@ static int build_child(struct pt_self *s, const struct pt_self *parent)
     return 0;
 }
 
-static int build_new(struct pt_self *s, struct held *held)
+static int build_new(struct pt_self *s, struct held *held, bool by_control)
 {
-    int r = find_names(s, held);
+    int r = find_names(s, held, by_control);
 
     if (r < 0)
         return r;
@@ -142,7 +155,7 @@ static struct pt_self *build(const struct pt_self *parent, bool by_control)
     s->start = id.start;
     s->instance = pt_self_instance();
     if (r == 0)
-        r = parent ? build_child(s, parent) : build_new(s, &held);
+        r = parent ? build_child(s, parent) : build_new(s, &held, by_control);
     if (r == 0) {
         pt_page_hold_names(s->page, s->names);
         pt_exec_enter(s);
@@ -155,9 +168,10 @@ static struct pt_self *build(const struct pt_self *parent, bool by_control)
     return s;
 }
 
-/* Another thread was first.  This one was never published. */
+/* Another thread was first, or the next attempt makes it.  This one was never published. */
 static void discard(struct pt_self *s, const struct pt_self *parent)
 {
+    pt_inherit_close(s);
     pt_page_unmap(s->page);
     if (!parent || s->names != parent->names)
         pt_names_unmap(s->names);
@@ -203,12 +217,16 @@ static struct pt_self *make_new(bool by_control)
     pt_fork_part();
     old = parent = pt_self_latest();
     s = pt_self_words() ? build(parent, by_control) : NULL;
+    if (s && stops(pt_inherit(s, parent), by_control)) {
+        discard(s, parent);
+        s = NULL;
+    }
     if (!s) {
         pt_unmade_failed(parent && is_heir(parent));
         errno = saved;
         return NULL;
     }
-    pt_inherit(s, parent);
+    pt_inherit_settle(s);
     if (!pt_self_replace(&old, s)) {
         discard(s, parent);
         s = old;
@@ -260,7 +278,7 @@ __attribute__((constructor)) static void follow_at_load(void)
 {
     int saved = errno;
 
-    if (pt_inherit_at_load() && pt_self_make()) {
+    if (pt_inherit_at_load() && make(false)) {
         pt_barrier_works();
         pt_exit_register();
         pt_thread_watch_exits();

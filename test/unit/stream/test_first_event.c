@@ -4,7 +4,10 @@
  * The first event of a forked child, and of a process that another one traces: without a
  * descriptor, with a cancellation pending, and what it maps.
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -180,6 +183,61 @@ static int trace_in_an_image(void)
     execl("/proc/self/exe", "image", id, NULL);
     return 100;
 }
+
+static const char *refused_name; /* the prefix of the files that are not opened for want of one */
+static int refused_from, refused_count;
+
+int openat(int dir, const char *path, int flags, ...)
+{
+    mode_t mode = 0;
+    va_list more;
+
+    va_start(more, flags);
+    if (flags & O_CREAT)
+        mode = va_arg(more, mode_t);
+    va_end(more);
+    if (refused_name && strncmp(path, refused_name, strlen(refused_name)) == 0 &&
+        refused_count++ == refused_from) {
+        errno = EMFILE;
+        return -1;
+    }
+    return (int)syscall(SYS_openat, dir, path, flags, mode);
+}
+
+static int trace_with_a_refusal(const char *name, const char *from)
+{
+    refused_name = name;
+    refused_from = atoi(from);
+    trace_some();
+    return refused_count > refused_from ? 0 : 1;
+}
+
+static const struct {
+    const char *name, *from;
+} refusals[] = { { "n-", "0" }, { "p-", "0" }, { "p-", "1" }, { "s-", "0" }, { "s-", "1" } };
+
+static int trace_in_a_refused_image(void)
+{
+    char id[16];
+
+    snprintf(id, sizeof id, "%u", event_id);
+    execl("/proc/self/exe", "image", id, refusals[refused_from].name, refusals[refused_from].from,
+          NULL);
+    return 100;
+}
+
+/* It may be another thread's close that makes the next attempt succeed. */
+START_TEST(image_without_one_descriptor)
+{
+    struct posixtrace_info info;
+
+    refused_from = _i;
+    ck_assert_int_eq(in_child(trace_in_a_refused_image), 0);
+    ck_assert_int_eq(posixtrace_get_info(trid, &info, sizeof info), 0);
+    ck_assert_uint_eq(info.events + info.lost[POSIXTRACE_LOST_NO_MEMORY], EVENTS);
+    ck_assert_uint_gt(info.events, EVENTS / 2);
+}
+END_TEST
 
 START_TEST(image_without_descriptor)
 {
@@ -493,6 +551,7 @@ static void add(TCase *t)
     tcase_add_test(t, no_descriptor_and_filtered);
     tcase_add_test(t, made_by_another_thread);
     tcase_add_test(t, image_without_descriptor);
+    tcase_add_loop_test(t, image_without_one_descriptor, 0, sizeof refusals / sizeof *refusals);
     tcase_add_test(t, target_without_descriptor);
     tcase_add_test(t, target_without_memory);
     tcase_add_loop_test(t, target_loses_very_many, 0, 2);
@@ -507,6 +566,10 @@ int main(int argc, char **argv)
     if (argc == 2) {
         event_id = (trace_event_id_t)strtoul(argv[1], NULL, 10);
         return trace_without_descriptors();
+    }
+    if (argc == 4) {
+        event_id = (trace_event_id_t)strtoul(argv[1], NULL, 10);
+        return trace_with_a_refusal(argv[2], argv[3]);
     }
     return run_suite("first event", "the first event of a forked child", NULL, add);
 }
