@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include "consumer/crash_recovery.h"
 #include "consumer/recover.h"
+#include "consumer/recover_empty.h"
 #include "consumer/tombstone.h"
 #include "log/reader/reader.h"
 #include "log/writer/claim.h"
@@ -197,7 +198,9 @@ int pt_stream_recover(int fd, uint64_t lost, struct posixtrace_recover_report *r
     e = pt_log_claim(&claim, fd);
     if (e < 0)
         return e;
-    e = recover_claimed(&claim, lost, report);
+    e = claim.size == 0 ? pt_recover_empty(&claim) : 0;
+    if (e == 0 || e == -ENOENT) /* which is no log, and is refused as any such file */
+        e = recover_claimed(&claim, lost, report);
     end = pt_log_claim_end(&claim);
     if (end < 0)
         return end;

@@ -65,6 +65,14 @@ static void look(int fd, struct posixtrace_info *info)
     posix_trace_close(trid);
 }
 
+/* It was no log, for want of contents. */
+static bool was_empty(const struct posixtrace_info *before)
+{
+    static const uint8_t none[sizeof before->id];
+
+    return memcmp(before->id, none, sizeof none) == 0;
+}
+
 static void print_report(const char *shown, const struct posixtrace_recover_report *r,
                          const struct posixtrace_info *before, const struct posixtrace_info *after)
 {
@@ -79,9 +87,9 @@ static void print_report(const char *shown, const struct posixtrace_recover_repo
     out_text(r->segment_found ? "the writer's memory\n"
                               : "memory: what its writer left there was not found\n");
     if (lost > 0 && log_file_lost(after->lost) > log_file_lost(before->lost))
-        out_format("%s: %" PRIu64 " events did not fit into the log, whose size is limited; "
-                   "they count as lost\n",
-                   shown, lost);
+        out_format("%s: %" PRIu64 " events %s; they count as lost\n", shown, lost,
+                   was_empty(before) ? "were in the log before it was emptied"
+                                     : "did not fit into the log, whose size is limited");
 }
 
 static int recover_file(const char *path)

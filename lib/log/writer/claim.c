@@ -251,3 +251,22 @@ int pt_log_claim_truncate(struct pt_log_claim *c, off_t size)
     e = leave(c, &change);
     return cut ? cut : e;
 }
+
+int pt_log_claim_start(struct pt_log_claim *c, const void *bytes, size_t length)
+{
+    struct pt_output_change change = { .bytes = bytes, .length = length };
+    int e = enter(c, &change), wrote = 0;
+    ssize_t n;
+
+    if (e < 0)
+        return e;
+    n = pwrite(c->fd, bytes, length, 0);
+    if (n == (ssize_t)length) {
+        memcpy(c->head, bytes, sizeof c->head);
+    } else {
+        wrote = n < 0 ? -errno : -ENOSPC;
+        change.length = n > 0 ? (size_t)n : 0;
+    }
+    e = leave(c, &change);
+    return wrote ? wrote : e;
+}

@@ -8,6 +8,7 @@
  * writer end, and the writer's flush thread writes nothing while its second half is to stay in
  * memory.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
@@ -349,6 +350,33 @@ START_TEST(the_log_is_long)
 }
 END_TEST
 
+/* Another program empties the log, and the writer is killed before it writes again. */
+START_TEST(the_log_was_emptied)
+{
+    const struct kind *k = _i ? &small_loop : &plain;
+    struct posixtrace_recover_report report;
+    struct posixtrace_info info;
+    int fd;
+
+    kill_writer(k);
+    ck_assert_int_eq(truncate(path, 0), 0);
+    report = recover_log(path);
+    ck_assert(report.segment_found);
+    ck_assert_uint_eq(report.events_before, 0);
+    open_log(path, &info);
+    ck_assert_uint_eq(info.events, report.events_added);
+    if (k == &plain)
+        ck_assert_uint_eq(info.events, (uint64_t)k->events);
+    ck_assert_uint_gt(info.events, 0);
+    ck_assert_uint_eq(info.events + lost_of(&info), 2 * (uint64_t)k->events);
+    ck_assert_int_eq(truncate(path, 0), 0);
+    fd = open(path, O_RDWR | O_CLOEXEC);
+    ck_assert_int_eq(posixtrace_log_recover(fd, &report, sizeof report), EILSEQ);
+    close(fd);
+    unlink(path);
+}
+END_TEST
+
 static void is_whole_after_recovery(const char *name)
 {
     struct posixtrace_recover_report report = recover_log(name);
@@ -439,6 +467,7 @@ static void add_tests(TCase *t)
     tcase_add_test(t, a_small_loop_log_is_recovered);
     tcase_add_test(t, the_list_unites);
     tcase_add_test(t, the_log_is_long);
+    tcase_add_loop_test(t, the_log_was_emptied, 0, 2);
     tcase_add_test(t, the_folder_is_renamed);
     tcase_add_test(t, the_path_is_long);
     tcase_add_test(t, removed_by_force);

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* See recover_empty.h. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+#include "consumer/recover_empty.h"
+#include "log/format.h"
+#include "log/writer/writer.h"
+#include "place/dir.h"
+#include "place/place.h"
+#include "shm/liveness.h"
+#include "shm/segment.h"
+
+/* A file that was made after the stream has the inode number of a log that was deleted. */
+static bool is_younger(const struct statx *file, const struct pt_seg_header *h)
+{
+    return (file->stx_mask & STATX_BTIME) &&
+           file->stx_btime.tv_sec > h->attr.create_ns / 1000000000;
+}
+
+static bool is_log_of(const struct statx *file, const struct pt_seg_header *h,
+                      const struct stat *segment)
+{
+    return h->has_log && !h->log_complete && h->log_ino == file->stx_ino &&
+           h->log_dev == makedev(file->stx_dev_major, file->stx_dev_minor) &&
+           !is_younger(file, h) &&
+           pt_owner_liveness(h, segment->st_dev, segment->st_ino) == PT_DEAD;
+}
+
+/* The header of the segment whose log the file was.  0, -ENOENT. */
+static int find_segment(int fd, struct pt_seg_header *h)
+{
+    int dir = pt_dir_open(false), found = -ENOENT;
+    struct statx file;
+    struct dirent *e;
+    struct stat st;
+    DIR *d;
+
+    if (dir < 0)
+        return dir;
+    d = fdopendir(dir);
+    if (!d) {
+        close(dir);
+        return -ENOMEM;
+    }
+    if (statx(fd, "", AT_EMPTY_PATH, STATX_INO | STATX_BTIME, &file) < 0)
+        found = -errno;
+    while (found == -ENOENT && (e = readdir(d)))
+        if (pt_seg_is_name(e->d_name) &&
+            pt_seg_read_header(dirfd(d), pt_place_uid(), e->d_name, h, &st) == 0 &&
+            is_log_of(&file, h, &st))
+            found = 0;
+    closedir(d);
+    return found;
+}
+
+/* The first block of the log, as a writer makes it. */
+static int make_block(const struct pt_seg_header *h, uint8_t block[PT_LOG_DATA_START])
+{
+    struct pt_log_params params = {
+        .attr = h->attr, .clock = h->clock, .pid = (int32_t)h->owner_pid, .seekable = true
+    };
+    int fd = memfd_create("posixtrace-header", MFD_CLOEXEC), e;
+    struct pt_log_writer *w;
+
+    if (fd < 0)
+        return -errno;
+    memcpy(params.id, h->id, sizeof params.id);
+    memcpy(params.boot_id, h->boot_id, sizeof params.boot_id);
+    e = pt_log_writer_new(&w, fd, &params);
+    if (e == 0) {
+        pt_log_writer_free(w);
+        e = pread(fd, block, PT_LOG_DATA_START, 0) == PT_LOG_DATA_START ? 0 : -EIO;
+    }
+    close(fd);
+    return e;
+}
+
+int pt_recover_empty(struct pt_log_claim *c)
+{
+    struct pt_seg_header *h = malloc(sizeof *h);
+    uint8_t *block = malloc(PT_LOG_DATA_START);
+    int e = h && block ? find_segment(c->fd, h) : -ENOMEM;
+
+    if (e == 0)
+        e = make_block(h, block);
+    if (e == 0)
+        e = pt_log_claim_start(c, block, PT_LOG_DATA_START);
+    free(block);
+    free(h);
+    return e;
+}
