@@ -17,7 +17,7 @@
  *   posixtrace_event_field, _event_match, posixtrace_snapshot
  *   posixtrace_set_expression, _get_expression, _set_handler
  *   posix_trace_eventid_get_name, _trid_eventid_open, _eventtypelist_*
- *   posixtrace_get_info, _lost, _get_limits, posixtrace_thread_getnext
+ *   posixtrace_get_info, _lost, _get_limits, posixtrace_threadlist_*
  *
  * posix_trace_shutdown and posix_trace_clear are the creator's: EINVAL.
  *
@@ -25,8 +25,8 @@
  * removes no event.  So a reader can miss events: a LOOP stream overwrites them, and the creator or
  * the flush thread empties the stream.  Events missed since posixtrace_attach() are counted as
  * POSIXTRACE_LOST_OVERWRITTEN and show as OVERFLOW and RESUME in between; posixtrace_get_info() and
- * posixtrace_thread_getnext() count everything from posixtrace_attach() on.  The counts of a thread
- * that has ended are those of the last such call.
+ * posixtrace_threadlist_getnext() count everything from posixtrace_attach() on.  The counts of a
+ * thread that has ended are those of the last such call.
  *
  * When the creator has shut the stream down, or has died, the reader still gets the
  * remaining events; after the last one, calls that read or control return ENXIO.  A

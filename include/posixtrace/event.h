@@ -3,7 +3,8 @@
 /*
  * Reads events with values for which posix_trace_event_info has no member: the kernel thread id,
  * the thread's name, a 64-bit time, the data in place.  Works with every trid that
- * posix_trace_getnext_event() accepts.
+ * posix_trace_getnext_event() accepts.  The functions here are thread-safe; they read a log or take
+ * a lock, so none is async-signal-safe.
  *
  * Here and in the other headers, a function that fills a structure of the caller's has its size
  * as the argument after it: sizeof *event as the program was compiled, in arrays the distance
@@ -19,8 +20,9 @@
  * are positive, so a negative result is the program's own.
  *
  * What a stream has comes one by one, as the standard's functions give it: *unavailable is not
- * 0 when there is no more.  Things in memory have an index from 0; after the last, a pointer is
- * NULL, or the error ENOENT.  Only functions of the Ada package count from 1.
+ * 0 when there is no more, and the stream keeps the position, which a rewind resets.  Things in
+ * memory have an index from 0; after the last, a pointer is NULL, or the error ENOENT.  Only
+ * functions of the Ada package count from 1.
  */
 #ifndef POSIXTRACE_EVENT_H
 #define POSIXTRACE_EVENT_H

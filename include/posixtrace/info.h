@@ -112,16 +112,19 @@ struct posixtrace_thread_info {
 };
 
 /*
- * Iterates over the threads that recorded or lost something: set *cursor to 0
- * before the first call and leave it alone after.  *unavailable is non-zero at
- * the end.  Threads that ended long ago may be folded into one entry with pid
- * and tid 0 and the name "(ended)", so that memory stays bounded.  In a log that was made
- * by posixtrace_log_builder_create() that entry has the losses that belong to no thread.
+ * The threads that recorded or lost something, one by one, as
+ * posix_trace_eventtypelist_getnext_id() gives event types: *unavailable is non-zero at the end,
+ * and *thread untouched.  Rewinding starts with the first one again; of an active stream the list
+ * is that of the first call after it.  Threads that use one trid share the position in its list.
+ * Threads that ended long ago may be folded into one entry with pid and tid 0 and the name
+ * "(ended)", so that memory stays bounded.  In a log that was made by
+ * posixtrace_log_builder_create() that entry has the losses that belong to no thread.
  *
  * EINVAL  trid is not a stream, an argument is NULL, or size is 0
  */
-int posixtrace_thread_getnext(trace_id_t trid, size_t *cursor,
-                              struct posixtrace_thread_info *thread, size_t size, int *unavailable);
+int posixtrace_threadlist_getnext(trace_id_t trid, struct posixtrace_thread_info *thread,
+                                  size_t size, int *unavailable);
+int posixtrace_threadlist_rewind(trace_id_t trid);
 
 /* The limits of a stream, and what it refused beyond them.  The events of refused threads and
  * processes count as lost for lack of memory. */

@@ -99,7 +99,7 @@ int posixtrace_log_recover(int fd, struct posixtrace_recover_report *report, siz
  * have not arrived: they are counted as lost, by cause POSIXTRACE_LOST_LOG_ERROR.  A complete
  * log is not changed.  If a call repeats one that did not finish, it counts only events above
  * the number already counted.  If the segment is found, it has the losses, and events has no
- * effect.
+ * effect.  Errors as posixtrace_log_recover().
  */
 int posixtrace_log_recover_lost(int fd, uint64_t events, struct posixtrace_recover_report *report,
                                 size_t size);

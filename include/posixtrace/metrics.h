@@ -166,11 +166,13 @@ void posixtrace_metric_run_select(posixtrace_metric_run_t *run,
                                                 const struct posixtrace_event *begin),
                                   void *context);
 /*
- * Takes the available events, at most that many (0: all).  *more is false if none is left now,
- * which in a pre-recorded stream is its end.  With a live stream the call can be repeated.  Returns
- * as posix_trace_trygetnext_event(), or the result of measured.
+ * Takes the available events, at most that many (0: all).  *unavailable is not 0 if none is left
+ * now, which in a pre-recorded stream is its end.  With a live stream the call can be repeated.
+ * Returns as posix_trace_trygetnext_event(), or the result of measured.
+ *
+ * EINVAL  run or unavailable is NULL
  */
-int posixtrace_metric_run_take(posixtrace_metric_run_t *run, uint64_t events, bool *more);
+int posixtrace_metric_run_take(posixtrace_metric_run_t *run, uint64_t events, int *unavailable);
 /* The caller knows that events are missing between those that were taken and the next
  * one, as posixtrace_follow() reports it: open measurements become unknown.  The run itself
  * finds events that are missing in a damaged log (posixtrace_next_whole_events()). */
@@ -210,10 +212,14 @@ void posixtrace_statistics_summary(const posixtrace_statistics_t *statistics,
 /* The least value that percent of 100 of all values do not exceed; percent 0: the least
  * of all.  0 without values. */
 int64_t posixtrace_statistics_percentile(const posixtrace_statistics_t *statistics, double percent);
-/* One bar of the histogram after the other, lowest first: *cursor begins at 0; false:
- * there is none left. */
-bool posixtrace_statistics_bar(const posixtrace_statistics_t *statistics, size_t *cursor,
-                               int64_t *from_ns, int64_t *to_ns, uint64_t *count);
+/* The bar of the histogram with that index, from 0, lowest first: how many values were from
+ * *from_ns to *to_ns; many have none.
+ *
+ * ENOENT  there is no such bar: it is the one after the last
+ * EINVAL  a NULL argument
+ */
+int posixtrace_statistics_bar(const posixtrace_statistics_t *statistics, size_t index,
+                              int64_t *from_ns, int64_t *to_ns, uint64_t *count);
 
 /* ---- the tracer's own cost ---- */
 

@@ -75,21 +75,30 @@ PT_PUBLIC int posixtrace_outlived(trace_id_t trid, bool *outlived)
     return pt_guard_leave(&g, 0);
 }
 
-PT_PUBLIC int posixtrace_thread_getnext(trace_id_t trid, size_t *cursor,
-                                        struct posixtrace_thread_info *thread, size_t size,
-                                        int *unavailable)
+PT_PUBLIC int posixtrace_threadlist_getnext(trace_id_t trid, struct posixtrace_thread_info *thread,
+                                            size_t size, int *unavailable)
 {
     struct posixtrace_thread_info t;
     struct pt_guard g;
     int r;
 
-    if (!cursor || !thread || size == 0 || !unavailable || !pt_guard_enter(&g, trid, PT_STREAM_ANY))
+    if (!thread || size == 0 || !unavailable || !pt_guard_enter(&g, trid, PT_STREAM_ANY))
         return EINVAL;
-    r = pt_stream_thread(g.s, cursor, &t);
+    r = pt_stream_next_thread(g.s, &t);
     if (r == 1)
         pt_sized_copy(thread, size, &t, sizeof t);
     *unavailable = r != 1;
     return pt_guard_leave(&g, r);
+}
+
+PT_PUBLIC int posixtrace_threadlist_rewind(trace_id_t trid)
+{
+    struct pt_guard g;
+
+    if (!pt_guard_enter(&g, trid, PT_STREAM_ANY))
+        return EINVAL;
+    pt_stream_rewind_threads(g.s);
+    return pt_guard_leave(&g, 0);
 }
 
 PT_PUBLIC int posixtrace_event_count(trace_id_t trid, trace_event_id_t event, uint64_t *count)

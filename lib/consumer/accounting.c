@@ -37,7 +37,7 @@ static struct pt_account *find(struct pt_accounts *a, uint64_t wid)
  * one, or an event of the stream that is later than its end.  Its events may wait for many
  * rounds, while a stalled writer is inside an older event.  Changed numbers go into the log
  * first.  An onlooker forgets no tally, since no sum has the numbers from before its start, and
- * posixtrace_thread_getnext() reports each: one costs it 330 to 660 bytes until it detaches. */
+ * posixtrace_threadlist_getnext() reports each: one costs it 330 to 660 bytes until it detaches. */
 static bool is_complete(const struct pt_accounts *a, const struct pt_account *t)
 {
     bool final = t->source == PT_TALLY_FINAL;

@@ -213,15 +213,16 @@ static int begin_threads(struct pt_stream *s)
     return r;
 }
 
-static int active_thread(struct pt_stream *s, size_t *cursor, struct posixtrace_thread_info *t)
+static int active_thread(struct pt_stream *s, struct posixtrace_thread_info *t)
 {
     const struct pt_consumer *l = &s->live;
-    int r = *cursor == 0 || !s->balance ? begin_threads(s) : 0;
+    uint32_t *at = &s->thread_at;
+    int r = *at == 0 || !s->balance ? begin_threads(s) : 0;
 
     if (r < 0)
         return r;
-    for (; *cursor < s->balance->count; ++*cursor) {
-        const struct pt_balance_entry *e = &s->balance->entries[*cursor];
+    for (; *at < s->balance->count; ++*at) {
+        const struct pt_balance_entry *e = &s->balance->entries[*at];
 
         if (e->source != PT_BALANCE_OWN)
             continue;
@@ -231,23 +232,34 @@ static int active_thread(struct pt_stream *s, size_t *cursor, struct posixtrace_
         t->thread_id = e->t.author.thread_id;
         memcpy(t->name, e->t.author.name, sizeof t->name);
         pt_balance_add(l, e, t->lost, &t->recorded);
-        if (!sum_levels(l, s->balance, (uint32_t)*cursor, t))
+        if (!sum_levels(l, s->balance, *at, t))
             continue;
-        ++*cursor;
+        ++*at;
         return 1;
     }
     memset(t, 0, sizeof *t);
-    return (*cursor)++ == s->balance->count ? ended_threads(l, s->balance, t) : 0;
+    if (*at > s->balance->count)
+        return 0;
+    ++*at;
+    return ended_threads(l, s->balance, t);
 }
 
-int pt_stream_thread(struct pt_stream *s, size_t *cursor, struct posixtrace_thread_info *t)
+int pt_stream_next_thread(struct pt_stream *s, struct posixtrace_thread_info *t)
 {
     int r;
 
     pt_stream_lock_reading(s);
-    r = s->log ? pt_log_reader_thread(s->log, (*cursor)++, t) : active_thread(s, cursor, t);
+    r = s->log ? pt_log_reader_thread(s->log, s->thread_at, t) : active_thread(s, t);
+    s->thread_at += s->log && r == 1;
     pthread_mutex_unlock(&s->reading);
     return r;
+}
+
+void pt_stream_rewind_threads(struct pt_stream *s)
+{
+    pt_stream_lock_reading(s);
+    s->thread_at = 0;
+    pthread_mutex_unlock(&s->reading);
 }
 
 /* ---- status ---- */

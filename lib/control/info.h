@@ -12,6 +12,8 @@ int pt_stream_info(struct pt_stream *s, struct posixtrace_info *info);
 void pt_stream_lost_before(struct pt_stream *s, uint64_t lost[POSIXTRACE_LOSS_CAUSES]);
 void pt_stream_limits(struct pt_stream *s, struct posixtrace_limits *limits);
 /* 1: the thread at *cursor, which moves on; 0: no more; -ENOMEM. */
-int pt_stream_thread(struct pt_stream *s, size_t *cursor, struct posixtrace_thread_info *t);
+int pt_stream_next_thread(struct pt_stream *s, struct posixtrace_thread_info *t);
+/* The next call begins with the first one. */
+void pt_stream_rewind_threads(struct pt_stream *s);
 
 #endif

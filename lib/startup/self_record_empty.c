@@ -25,10 +25,10 @@ static struct {
 static bool has_events(struct pt_stream *s)
 {
     struct posixtrace_thread_info t;
-    size_t cursor = 0;
     int r;
 
-    while ((r = pt_stream_thread(s, &cursor, &t)) == 1) {
+    pt_stream_rewind_threads(s);
+    while ((r = pt_stream_next_thread(s, &t)) == 1) {
         for (unsigned c = 0; c < POSIXTRACE_LOSS_CAUSES; c++)
             t.recorded += t.lost[c];
         if (t.recorded > 0)

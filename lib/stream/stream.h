@@ -75,6 +75,7 @@ struct pt_stream {
     sigset_t mask;           /* of the thread that steers, before it began */
     struct pt_consumer live;
     struct pt_balance *balance;     /* which the list of threads is read from, or NULL */
+    uint32_t thread_at;             /* position in that list, or in the log's */
     struct pt_flusher *flusher;     /* NULL without log */
     struct pt_fill_watermark *fill; /* NULL: no notification of its fill level */
     trace_id_t next;                /* api/stream_chain.c: the stream after it; 0: none */

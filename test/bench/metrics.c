@@ -138,11 +138,11 @@ static uint64_t measure_all(trace_id_t trid, const posixtrace_metric_t *const *m
     posixtrace_statistics_t *statistics;
     struct posixtrace_summary summary;
     posixtrace_metric_run_t *run;
-    bool more = false;
+    int unavailable = 0;
 
     if (posixtrace_statistics_create(&statistics) != 0 ||
         posixtrace_metric_run_create(metrics, count, trid, add_up, statistics, &run) != 0 ||
-        posixtrace_metric_run_take(run, 0, &more) != 0 || more) {
+        posixtrace_metric_run_take(run, 0, &unavailable) != 0 || !unavailable) {
         bench_wrong("the metrics cannot be run");
         exit(bench_end());
     }

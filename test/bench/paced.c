@@ -72,11 +72,11 @@ static void produce(void (*work)(void *arg, long calls), long count, double rate
 static uint64_t lost_by_us(trace_id_t log)
 {
     struct posixtrace_thread_info thread;
-    size_t cursor = 0;
     uint64_t sum = 0;
     int unavailable = 0;
 
-    while (posixtrace_thread_getnext(log, &cursor, &thread, sizeof thread, &unavailable) == 0 &&
+    posixtrace_threadlist_rewind(log);
+    while (posixtrace_threadlist_getnext(log, &thread, sizeof thread, &unavailable) == 0 &&
            !unavailable)
         for (int i = 0; thread.tid == gettid() && i < POSIXTRACE_LOSS_CAUSES; i++)
             sum += thread.lost[i];

@@ -22,7 +22,7 @@ struct outputs {
     struct posixtrace_info info;
     struct posixtrace_limits limits;
     struct posixtrace_thread_info thread;
-    size_t cursor, size;
+    size_t size;
     uint64_t count;
     int unavailable;
     bool gap;
@@ -31,7 +31,6 @@ struct outputs {
 static void pattern(struct outputs *o)
 {
     memset(o, UNTOUCHED, sizeof *o);
-    o->cursor = 0;
 }
 
 static void expect_pattern(const struct outputs *o)
@@ -54,7 +53,8 @@ static void use_bad_trid(trace_id_t trid)
     refused(posixtrace_follow(trid, &o.gap));
     refused(posixtrace_get_info(trid, &o.info, sizeof o.info));
     refused(posixtrace_get_limits(trid, &o.limits, sizeof o.limits));
-    refused(posixtrace_thread_getnext(trid, &o.cursor, &o.thread, sizeof o.thread, &o.unavailable));
+    refused(posixtrace_threadlist_rewind(trid));
+    refused(posixtrace_threadlist_getnext(trid, &o.thread, sizeof o.thread, &o.unavailable));
     refused(posixtrace_event_count(trid, POSIX_TRACE_START, &o.count));
     expect_pattern(&o);
 }
@@ -89,10 +89,9 @@ static void stream_nulls(trace_id_t trid)
     refused(posixtrace_next_whole_events(trid, &o.event, sizeof o.event, 1, &o.size, NULL));
     refused(posixtrace_get_info(trid, NULL, sizeof(struct posixtrace_info)));
     refused(posixtrace_get_limits(trid, NULL, sizeof(struct posixtrace_limits)));
-    refused(posixtrace_thread_getnext(trid, NULL, &o.thread, sizeof o.thread, &o.unavailable));
-    refused(posixtrace_thread_getnext(trid, &o.cursor, NULL, sizeof(struct posixtrace_thread_info),
-                                      &o.unavailable));
-    refused(posixtrace_thread_getnext(trid, &o.cursor, &o.thread, sizeof o.thread, NULL));
+    refused(posixtrace_threadlist_getnext(trid, NULL, sizeof(struct posixtrace_thread_info),
+                                          &o.unavailable));
+    refused(posixtrace_threadlist_getnext(trid, &o.thread, sizeof o.thread, NULL));
     refused(posixtrace_event_count(trid, POSIX_TRACE_START, NULL));
     refused(posixtrace_next_event(trid, &o.event, 0, &o.unavailable));
     refused(posixtrace_timednext_event(trid, &o.event, 0, &o.unavailable, NULL));
@@ -100,7 +99,7 @@ static void stream_nulls(trace_id_t trid)
     refused(posixtrace_next_whole_events(trid, &o.event, 0, 1, &o.size, &o.gap));
     refused(posixtrace_get_info(trid, &o.info, 0));
     refused(posixtrace_get_limits(trid, &o.limits, 0));
-    refused(posixtrace_thread_getnext(trid, &o.cursor, &o.thread, 0, &o.unavailable));
+    refused(posixtrace_threadlist_getnext(trid, &o.thread, 0, &o.unavailable));
     expect_pattern(&o);
 }
 
@@ -137,7 +136,7 @@ START_TEST(test_only_for_logs)
 }
 END_TEST
 
-/* Times before and after all events, invalid cursors, unknown ids. */
+/* Times before and after all events, the end of the threads, unknown ids. */
 START_TEST(test_odd_values)
 {
     static const int64_t times[] = { INT64_MIN, -1, 0, INT64_MAX };
@@ -160,9 +159,16 @@ START_TEST(test_odd_values)
         ck_assert(error == EINVAL || (error == 0 && o.count == 0));
     }
     pattern(&o);
-    o.cursor = SIZE_MAX;
-    ck_ok(posixtrace_thread_getnext(log, &o.cursor, &o.thread, sizeof o.thread, &o.unavailable));
+    ck_ok(posixtrace_threadlist_rewind(log));
+    do
+        ck_ok(posixtrace_threadlist_getnext(log, &o.thread, sizeof o.thread, &o.unavailable));
+    while (!o.unavailable);
+    pattern(&o);
+    ck_ok(posixtrace_threadlist_getnext(log, &o.thread, sizeof o.thread, &o.unavailable));
     ck_assert_int_ne(o.unavailable, 0);
+    ck_ok(posixtrace_threadlist_rewind(log));
+    ck_ok(posixtrace_threadlist_getnext(log, &o.thread, sizeof o.thread, &o.unavailable));
+    ck_assert_int_eq(o.unavailable, 0);
     th_close(log);
 }
 END_TEST

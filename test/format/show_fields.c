@@ -59,10 +59,10 @@ static void show_lost(trace_id_t trid)
 {
     struct posixtrace_thread_info t;
     struct posixtrace_info info;
-    size_t cursor = 0;
     int end = 0;
 
-    while (posixtrace_thread_getnext(trid, &cursor, &t, sizeof t, &end) == 0 && !end)
+    posixtrace_threadlist_rewind(trid);
+    while (posixtrace_threadlist_getnext(trid, &t, sizeof t, &end) == 0 && !end)
         printf("%d %d %" PRIu64 "\n", (int)t.pid, (int)t.tid, sum(t.lost));
     if (posixtrace_get_info(trid, &info, sizeof info) == 0)
         printf("all %" PRIu64 "\n", sum(info.lost));

@@ -373,7 +373,6 @@ static void ask(struct model_stream *s, uint8_t b)
     struct attr *a = &attrs[b / 8 % ATTRS];
     struct posixtrace_thread_info thread;
     struct posix_trace_status_info status;
-    size_t cursor = 0;
     int end = 0;
 
     switch (b % 8) {
@@ -385,8 +384,8 @@ static void ask(struct model_stream *s, uint8_t b)
         return;
     case 2: list_types(s->trid, s->used, b & 64); return;
     case 3:
-        while (posixtrace_thread_getnext(s->trid, &cursor, &thread, sizeof thread, &end) == 0 &&
-               !end)
+        posixtrace_threadlist_rewind(s->trid);
+        while (posixtrace_threadlist_getnext(s->trid, &thread, sizeof thread, &end) == 0 && !end)
             FUZZ_NEED(memchr(thread.name, '\0', sizeof thread.name));
         return;
     case 4:

@@ -188,11 +188,11 @@ static void add_up_losses(trace_id_t trid, uint64_t lost[POSIXTRACE_LOSS_CAUSES]
 {
     struct posixtrace_info info = ask(trid);
     struct posixtrace_thread_info thread;
-    size_t cursor = 0;
     int end = 0;
 
     memset(lost, 0, POSIXTRACE_LOSS_CAUSES * sizeof *lost);
-    while (posixtrace_thread_getnext(trid, &cursor, &thread, sizeof thread, &end) == 0 && !end)
+    posixtrace_threadlist_rewind(trid);
+    while (posixtrace_threadlist_getnext(trid, &thread, sizeof thread, &end) == 0 && !end)
         for (unsigned c = 0; c < POSIXTRACE_LOSS_CAUSES; c++)
             lost[c] += thread.lost[c];
     for (unsigned c = 0; c < POSIXTRACE_LOSS_CAUSES; c++)

@@ -72,10 +72,10 @@ static struct seen run(const posixtrace_metric_t *metric, trace_id_t trid)
 {
     struct seen seen = { 0 };
     posixtrace_metric_run_t *r;
-    bool more;
+    int none;
 
     FUZZ_NEED(posixtrace_metric_run_create(&metric, 1, trid, note, &seen, &r) == 0);
-    FUZZ_NEED(posixtrace_metric_run_take(r, 0, &more) == 0 && !more);
+    FUZZ_NEED(posixtrace_metric_run_take(r, 0, &none) == 0 && none);
     posixtrace_metric_run_end(r);
     posixtrace_metric_run_free(r);
     return seen;

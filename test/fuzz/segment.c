@@ -86,12 +86,12 @@ static void ask(trace_id_t trid)
     struct posixtrace_info info;
     unsigned long threads = 0;
     trace_event_id_t type;
-    size_t cursor = 0;
     int end = 0;
 
     posix_trace_get_status(trid, &status);
     change_next();
-    while (posixtrace_thread_getnext(trid, &cursor, &thread, sizeof thread, &end) == 0 && !end)
+    posixtrace_threadlist_rewind(trid);
+    while (posixtrace_threadlist_getnext(trid, &thread, sizeof thread, &end) == 0 && !end)
         FUZZ_NEED(memchr(thread.name, '\0', sizeof thread.name) && ++threads <= 2 * PT_SLOT_MAX);
     for (end = 0; posix_trace_eventtypelist_getnext_id(trid, &type, &end) == 0 && !end;) {
         char name[TRACE_EVENT_NAME_MAX + 1];

@@ -59,11 +59,11 @@ static void check_threads(trace_id_t trid, uint64_t round)
 {
     struct posixtrace_thread_info info;
     unsigned threads = 0;
-    size_t cursor = 0;
     int unavailable;
 
+    DEMAND_OK(posixtrace_threadlist_rewind(trid));
     for (;;) {
-        DEMAND_OK(posixtrace_thread_getnext(trid, &cursor, &info, sizeof info, &unavailable));
+        DEMAND_OK(posixtrace_threadlist_getnext(trid, &info, sizeof info, &unavailable));
         if (unavailable)
             break;
         DEMAND(info.recorded == EVENTS, "round %llu: a thread with %llu events",

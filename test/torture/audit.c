@@ -119,11 +119,11 @@ static uint64_t lost_by(trace_id_t trid, const pid_t *tid)
 {
     struct posixtrace_thread_info info;
     uint64_t lost = 0;
-    size_t cursor = 0;
     int unavailable;
 
+    DEMAND_OK(posixtrace_threadlist_rewind(trid));
     for (;;) {
-        DEMAND_OK(posixtrace_thread_getnext(trid, &cursor, &info, sizeof info, &unavailable));
+        DEMAND_OK(posixtrace_threadlist_getnext(trid, &info, sizeof info, &unavailable));
         if (unavailable)
             return lost;
         for (unsigned i = 0; (!tid || info.tid == *tid) && i < POSIXTRACE_LOSS_CAUSES; i++)

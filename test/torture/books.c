@@ -17,14 +17,14 @@ static uint32_t lane_of(pid_t tid, const pid_t *tids, uint32_t lanes)
 void books_take(struct books *b, trace_id_t trid, const pid_t *tid, uint32_t lanes)
 {
     struct posixtrace_thread_info t;
-    size_t cursor = 0;
     uint64_t lost;
     uint32_t lane;
     int none;
 
     memset(b, 0, sizeof *b);
+    DEMAND_OK(posixtrace_threadlist_rewind(trid));
     for (;;) {
-        DEMAND_OK(posixtrace_thread_getnext(trid, &cursor, &t, sizeof t, &none));
+        DEMAND_OK(posixtrace_threadlist_getnext(trid, &t, sizeof t, &none));
         if (none)
             break;
         lost = 0;

@@ -233,13 +233,13 @@ static bool was_refused(unsigned cause)
 static void take_thread_infos(trace_id_t trid, uint64_t *by_cause, struct worker *rest)
 {
     struct posixtrace_thread_info info;
-    size_t cursor = 0;
     int unavailable;
 
+    DEMAND_OK(posixtrace_threadlist_rewind(trid));
     for (;;) {
         struct worker *w;
 
-        DEMAND_OK(posixtrace_thread_getnext(trid, &cursor, &info, sizeof info, &unavailable));
+        DEMAND_OK(posixtrace_threadlist_getnext(trid, &info, sizeof info, &unavailable));
         if (unavailable)
             return;
         w = info.tid ? worker_of(info.tid) : rest;

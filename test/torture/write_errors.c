@@ -86,13 +86,13 @@ static uint64_t lost_by_threads(trace_id_t trid)
 {
     struct posixtrace_thread_info info;
     uint64_t lost = 0;
-    size_t cursor = 0;
     int unavailable;
 
+    DEMAND_OK(posixtrace_threadlist_rewind(trid));
     for (;;) {
         bool ours = false;
 
-        DEMAND_OK(posixtrace_thread_getnext(trid, &cursor, &info, sizeof info, &unavailable));
+        DEMAND_OK(posixtrace_threadlist_getnext(trid, &info, sizeof info, &unavailable));
         if (unavailable)
             return lost;
         for (unsigned i = 0; i < THREADS; i++)

@@ -159,6 +159,7 @@ static void add_loss(uint64_t *sum, const uint64_t *lost)
 void info_threads_begin(struct info_threads *i, const struct log_file *log)
 {
     *i = (struct info_threads){ .log = log, .none = { .name = "(no thread)" } };
+    posixtrace_threadlist_rewind(log->trid);
     i->has_switches = count_switches(log) > 0;
 }
 
@@ -179,7 +180,7 @@ bool info_threads_next(struct info_threads *i, struct posixtrace_thread_info *t)
     int unavailable = 0;
 
     while (!i->over &&
-           posixtrace_thread_getnext(i->log->trid, &i->cursor, t, sizeof *t, &unavailable) == 0 &&
+           posixtrace_threadlist_getnext(i->log->trid, t, sizeof *t, &unavailable) == 0 &&
            !unavailable) {
         add_loss(i->lost, t->lost);
         if (is_no_thread(i->log, t)) {

@@ -22,7 +22,6 @@ int info_print_types(const struct log_file *log);
  * switches, which the log has in one sum. */
 struct info_threads {
     const struct log_file *log;
-    size_t cursor;
     uint64_t lost[POSIXTRACE_LOSS_CAUSES]; /* of entries that were read */
     struct posixtrace_thread_info none;
     bool has_switches, over;

@@ -232,11 +232,10 @@ static void take_name(struct metrics_groups *g, const struct posixtrace_thread_i
 void metrics_groups_name(struct metrics_groups *g, trace_id_t trid)
 {
     struct posixtrace_thread_info t;
-    size_t cursor = 0;
     int unavailable = 0;
 
-    while (posixtrace_thread_getnext(trid, &cursor, &t, sizeof t, &unavailable) == 0 &&
-           !unavailable) {
+    posixtrace_threadlist_rewind(trid);
+    while (posixtrace_threadlist_getnext(trid, &t, sizeof t, &unavailable) == 0 && !unavailable) {
         t.name[sizeof t.name - 1] = '\0';
         take_name(g, &t);
     }

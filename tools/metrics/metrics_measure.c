@@ -57,11 +57,10 @@ static int end(posixtrace_metric_run_t *run, const struct log_file *log)
 
 int metrics_take_log(posixtrace_metric_run_t *run, const struct log_file *log)
 {
-    bool more = true;
-    int error = 0;
+    int error = 0, unavailable = 0;
 
-    while (more && error == 0 && !out_failed()) {
-        error = posixtrace_metric_run_take(run, BATCH, &more);
+    while (!unavailable && error == 0 && !out_failed()) {
+        error = posixtrace_metric_run_take(run, BATCH, &unavailable);
         progress_at(posixtrace_metric_run_events(run));
     }
     if (error != 0 && !out_failed())
@@ -74,12 +73,12 @@ int metrics_take_log(posixtrace_metric_run_t *run, const struct log_file *log)
 int metrics_take_live(posixtrace_metric_run_t *run, struct follow *f)
 {
     enum follow_next next = FOLLOW_EVENT;
-    bool more = true, gap = false;
-    int error = 0;
+    int error = 0, unavailable = 0;
+    bool gap = false;
 
     while (error == 0 && next != FOLLOW_END && !follow_is_over() && !out_failed()) {
-        error = posixtrace_metric_run_take(run, BATCH, &more);
-        if (error != 0 || more)
+        error = posixtrace_metric_run_take(run, BATCH, &unavailable);
+        if (error != 0 || !unavailable)
             continue;
         out_flush();
         next = follow_wait(f, &gap);

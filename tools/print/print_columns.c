@@ -54,13 +54,13 @@ static void measure_threads(struct print *p)
     struct posixtrace_thread_info t;
     char text[sizeof t.name * UTF8_MAX_ESCAPE + 32];
     unsigned pid_width = p->width > 0 ? PID_MIN : PID_WIDTH;
-    size_t cursor = 0;
     int unavailable = 0;
     bool several = false;
     pid_t pid = 0;
 
     p->thread_width = THREAD_MIN;
-    while (posixtrace_thread_getnext(p->log->trid, &cursor, &t, sizeof t, &unavailable) == 0 &&
+    posixtrace_threadlist_rewind(p->log->trid);
+    while (posixtrace_threadlist_getnext(p->log->trid, &t, sizeof t, &unavailable) == 0 &&
            !unavailable) {
         char *end = print_thread_text(text, t.name, t.tid, print_style(p), SIZE_MAX);
 

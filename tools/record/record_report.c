@@ -76,11 +76,11 @@ static bool is_absent(const struct posixtrace_thread_info *t)
 static void collect_processes(struct log_file *log, struct found *f)
 {
     struct posixtrace_thread_info thread;
-    size_t cursor = 0, count = 0, kept = 0;
+    size_t count = 0, kept = 0;
     int unavailable = 0;
 
-    while (posixtrace_thread_getnext(log->trid, &cursor, &thread, sizeof thread, &unavailable) ==
-               0 &&
+    posixtrace_threadlist_rewind(log->trid);
+    while (posixtrace_threadlist_getnext(log->trid, &thread, sizeof thread, &unavailable) == 0 &&
            !unavailable) {
         if (thread.pid == 0 && thread.recorded > 0)
             f->nameless = true;

@@ -80,11 +80,11 @@ static uint64_t generate(struct search *s, double rate, int64_t *took)
 static int sum_threads(trace_id_t trid, struct trial *t)
 {
     struct posixtrace_thread_info thread;
-    size_t cursor = 0;
     int error, unavailable = 0;
 
-    while ((error = posixtrace_thread_getnext(trid, &cursor, &thread, sizeof thread,
-                                              &unavailable)) == 0 &&
+    posixtrace_threadlist_rewind(trid);
+    while ((error = posixtrace_threadlist_getnext(trid, &thread, sizeof thread, &unavailable)) ==
+               0 &&
            !unavailable) {
         t->lost += selftest_lost(thread.lost);
         t->overwritten += thread.lost[POSIXTRACE_LOST_LOG_OVERWRITTEN] +

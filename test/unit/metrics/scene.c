@@ -107,12 +107,12 @@ char *scene_results(const posixtrace_metric_t *const *metrics, size_t count, tra
     char *text = NULL;
     size_t len = 0;
     FILE *to = open_memstream(&text, &len);
-    bool more = true;
+    int none = 0;
 
     SCENE_NEED(to);
     SCENE_NEED((posixtrace_metric_run_create(metrics, count, trid, note, to, &run)) == 0);
-    while (more)
-        SCENE_NEED((posixtrace_metric_run_take(run, 3, &more)) == 0);
+    while (!none)
+        SCENE_NEED(posixtrace_metric_run_take(run, 3, &none) == 0);
     posixtrace_metric_run_end(run);
     for (size_t i = 0; i < count; i++) {
         posixtrace_metric_run_doubt(run, i, &doubt, sizeof doubt);

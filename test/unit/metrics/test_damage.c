@@ -111,7 +111,7 @@ static void measure(int fd, struct found *f)
 {
     posixtrace_metric_run_t *run;
     trace_id_t trid;
-    bool more;
+    int none;
 
     f->known = 0;
     ck_assert_int_eq(lseek(fd, 0, SEEK_SET), 0);
@@ -119,7 +119,7 @@ static void measure(int fd, struct found *f)
     ck_assert_int_eq(posixtrace_metric_run_create((const posixtrace_metric_t *[]){ metric }, 1,
                                                   trid, note, f, &run),
                      0);
-    ck_assert_int_eq(posixtrace_metric_run_take(run, 0, &more), 0);
+    ck_assert_int_eq(posixtrace_metric_run_take(run, 0, &none), 0);
     ck_assert_int_eq(posixtrace_metric_run_end(run), 0);
     posixtrace_metric_run_doubt(run, 0, &f->doubt, sizeof f->doubt);
     posixtrace_metric_run_free(run);

@@ -301,11 +301,11 @@ static void measure(struct scene_trace *t, struct found *f)
 {
     trace_id_t trid = scene_trace_open(t);
     posixtrace_metric_run_t *run;
-    bool more;
+    int none;
 
     f->count = 0;
     ck_assert_int_eq(posixtrace_metric_run_create(metrics, metric_count, trid, note, f, &run), 0);
-    ck_assert_int_eq(posixtrace_metric_run_take(run, 0, &more), 0);
+    ck_assert_int_eq(posixtrace_metric_run_take(run, 0, &none), 0);
     ck_assert_int_eq(posixtrace_metric_run_end(run), 0);
     for (size_t i = 0; i < metric_count; i++)
         posixtrace_metric_run_doubt(run, i, &f->doubts[i], sizeof f->doubts[i]);

@@ -84,7 +84,7 @@ static void trace_some(unsigned events)
 static bool take(unsigned *gaps)
 {
     struct posixtrace_info info;
-    bool more;
+    int none;
     bool gap;
 
     ck_assert_int_eq(posixtrace_follow(log_trid, &gap), 0);
@@ -92,7 +92,7 @@ static bool take(unsigned *gaps)
         posixtrace_metric_run_gap(run);
         ++*gaps;
     }
-    ck_assert_int_eq(posixtrace_metric_run_take(run, 0, &more), 0);
+    ck_assert_int_eq(posixtrace_metric_run_take(run, 0, &none), 0);
     ck_assert_int_eq(posixtrace_get_info(log_trid, &info, sizeof info), 0);
     return info.end == POSIXTRACE_END_ACTIVE;
 }
@@ -101,7 +101,7 @@ static void end(unsigned *gaps)
 {
     trace_id_t trid;
     posixtrace_metric_run_t *again;
-    bool more;
+    int none;
 
     ck_assert_int_eq(posix_trace_shutdown(stream), 0);
     ck_assert(!take(gaps));
@@ -111,7 +111,7 @@ static void end(unsigned *gaps)
     ck_assert_int_eq(posixtrace_metric_run_create((const posixtrace_metric_t *[]){ metric }, 1,
                                                   trid, note, &afterwards, &again),
                      0);
-    ck_assert_int_eq(posixtrace_metric_run_take(again, 0, &more), 0);
+    ck_assert_int_eq(posixtrace_metric_run_take(again, 0, &none), 0);
     posixtrace_metric_run_end(again);
     ck_assert_uint_eq(afterwards.unknown, 0);
     posixtrace_metric_run_free(again);
@@ -202,7 +202,7 @@ START_TEST(overwritten_before_the_attach)
     char file[sizeof((struct posixtrace_stream *)0)->file];
     trace_id_t own, trid;
     trace_attr_t attr;
-    bool more;
+    int none;
 
     begin(POSIX_TRACE_APPEND, 1 << 20);
     ck_assert_int_eq(posix_trace_shutdown(stream), 0);
@@ -220,7 +220,7 @@ START_TEST(overwritten_before_the_attach)
     ck_assert_int_eq(posixtrace_metric_run_create((const posixtrace_metric_t *[]){ metric }, 1,
                                                   trid, note, &now, &run),
                      0);
-    ck_assert_int_eq(posixtrace_metric_run_take(run, 0, &more), 0);
+    ck_assert_int_eq(posixtrace_metric_run_take(run, 0, &none), 0);
     posixtrace_metric_run_end(run);
     ck_assert_uint_eq(now.known, 1);
     ck_assert_uint_eq(now.unknown, 1);
@@ -245,7 +245,7 @@ START_TEST(refused_at_the_end)
     posixtrace_metric_run_t *refused;
     unsigned gaps = 0, calls = 0;
     trace_id_t trid;
-    bool more;
+    int none;
 
     begin(POSIX_TRACE_APPEND, 1 << 20);
     trace_some(2 * (INSIDE + 2) + 1);
@@ -253,7 +253,7 @@ START_TEST(refused_at_the_end)
     ck_assert_int_eq(posixtrace_metric_run_create((const posixtrace_metric_t *[]){ metric, metric },
                                                   2, trid, refuse_unknown, &calls, &refused),
                      0);
-    ck_assert_int_eq(posixtrace_metric_run_take(refused, 0, &more), 0);
+    ck_assert_int_eq(posixtrace_metric_run_take(refused, 0, &none), 0);
     ck_assert_uint_eq(calls, 4);
     posixtrace_metric_run_gap(refused);
     ck_assert_int_eq(posixtrace_metric_run_end(refused), EDOM);

@@ -76,12 +76,12 @@ static void measure(const posixtrace_metric_t *metric, struct scene_trace *t, st
 {
     trace_id_t trid = scene_trace_open(t);
     posixtrace_metric_run_t *run;
-    bool more;
+    int none;
 
     memset(f, 0, sizeof *f);
     ck_assert_int_eq(posixtrace_metric_run_create(&metric, 1, trid, note, f, &run), 0);
     posixtrace_metric_run_select(run, wants, f);
-    ck_assert_int_eq(posixtrace_metric_run_take(run, 0, &more), 0);
+    ck_assert_int_eq(posixtrace_metric_run_take(run, 0, &none), 0);
     posixtrace_metric_run_end(run);
     posixtrace_metric_run_doubt(run, 0, &f->doubt, sizeof f->doubt);
     posixtrace_metric_run_free(run);

@@ -217,10 +217,10 @@ END_TEST
 static void use_null_run(void)
 {
     struct posixtrace_doubt doubt;
-    bool more = true;
+    int none = 0;
 
     memset(&doubt, 0xa5, sizeof doubt);
-    ck_assert_int_eq(posixtrace_metric_run_take(NULL, 0, &more), EINVAL);
+    ck_assert_int_eq(posixtrace_metric_run_take(NULL, 0, &none), EINVAL);
     ck_assert_int_eq(posixtrace_metric_run_end(NULL), EINVAL);
     posixtrace_metric_run_gap(NULL);
     posixtrace_metric_run_select(NULL, NULL, NULL);
@@ -278,14 +278,14 @@ START_TEST(stopped_by_its_caller)
     posixtrace_metric_t *a, *b;
     posixtrace_metric_run_t *run;
     unsigned n = 0;
-    bool more;
+    int none;
 
     ck_assert_int_eq(posixtrace_new_user_metric("a", "begin", "finish", true, &a), 0);
     ck_assert_int_eq(posixtrace_new_user_metric("b", "begin", "finish", false, &b), 0);
     metrics[0] = a;
     metrics[1] = b;
     ck_assert_int_eq(posixtrace_metric_run_create(metrics, 2, trid, stop_at_second, &n, &run), 0);
-    ck_assert_int_eq(posixtrace_metric_run_take(run, 0, &more), 4711);
+    ck_assert_int_eq(posixtrace_metric_run_take(run, 0, &none), 4711);
     ck_assert_uint_eq(n, 2);
     ck_assert(posixtrace_metric_run_saw(run, "begin"));
     ck_assert(!posixtrace_metric_run_saw(run, "begins"));

@@ -171,14 +171,14 @@ static size_t check_log(const posixtrace_metric_t *metric, int fd)
     static struct reading reading;
     posixtrace_metric_run_t *run;
     trace_id_t trid;
-    bool more;
+    int none;
 
     ck_assert_int_eq(lseek(fd, 0, SEEK_SET), 0);
     ck_assert_int_eq(posix_trace_open(fd, &trid), 0);
     read_log(&reading, trid);
     ck_assert_int_eq(posixtrace_metric_run_create(&metric, 1, trid, check_measured, &reading, &run),
                      0);
-    ck_assert_int_eq(posixtrace_metric_run_take(run, 0, &more), 0);
+    ck_assert_int_eq(posixtrace_metric_run_take(run, 0, &none), 0);
     ck_assert_int_eq(posixtrace_metric_run_end(run), 0);
     posixtrace_metric_run_free(run);
     ck_assert_int_eq(posix_trace_close(trid), 0);
@@ -254,9 +254,9 @@ static void live_begin(struct live *l, const posixtrace_metric_t *metric, int po
 
 static void live_take(struct live *l)
 {
-    bool more;
+    int none;
 
-    ck_assert_int_eq(posixtrace_metric_run_take(l->run, 0, &more), 0);
+    ck_assert_int_eq(posixtrace_metric_run_take(l->run, 0, &none), 0);
 }
 
 static void live_end(struct live *l)

@@ -41,7 +41,6 @@ START_TEST(against_sorted)
     double mean = 0, squares = 0;
     int64_t from, to, last = -1;
     uint64_t n, all = 0;
-    size_t cursor = 0;
 
     srandom((unsigned)_i + 1);
     ck_assert_int_eq(posixtrace_statistics_create(&s), 0);
@@ -61,13 +60,16 @@ START_TEST(against_sorted)
     ck_assert_int_eq(sum.max_ns, values[VALUES - 1]);
     ck_assert_double_eq_tol(sum.mean_ns / mean, 1, 1e-9);
     ck_assert_double_eq_tol(sum.deviation_ns / sqrt(squares), 1, 1e-6);
-    while (posixtrace_statistics_bar(s, &cursor, &from, &to, &n)) {
+    for (size_t i = 0; posixtrace_statistics_bar(s, i, &from, &to, &n) == 0; i++) {
         ck_assert_int_gt(from, last);
         ck_assert_int_ge(to, from);
         last = to;
         all += n;
     }
     ck_assert_uint_eq(all, VALUES);
+    ck_assert_int_eq(posixtrace_statistics_bar(s, SIZE_MAX, &from, &to, &n), ENOENT);
+    ck_assert_int_eq(posixtrace_statistics_bar(s, 0, &from, &to, NULL), EINVAL);
+    ck_assert_int_eq(posixtrace_statistics_bar(NULL, 0, &from, &to, &n), EINVAL);
     posixtrace_statistics_free(s);
 }
 END_TEST

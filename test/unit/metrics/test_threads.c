@@ -26,12 +26,12 @@ static struct sums measure(struct scene_trace *t, struct posixtrace_doubt *doubt
     posixtrace_metric_t *metric;
     const posixtrace_metric_t *metrics[1];
     struct sums sums = { 0 };
-    bool more;
+    int none;
 
     ck_assert_int_eq(posixtrace_new_user_metric("m", "begin", "finish", true, &metric), 0);
     metrics[0] = metric;
     ck_assert_int_eq(posixtrace_metric_run_create(metrics, 1, trid, add_up, &sums, &run), 0);
-    ck_assert_int_eq(posixtrace_metric_run_take(run, 0, &more), 0);
+    ck_assert_int_eq(posixtrace_metric_run_take(run, 0, &none), 0);
     posixtrace_metric_run_end(run);
     posixtrace_metric_run_doubt(run, 0, doubt, sizeof *doubt);
     posixtrace_metric_run_free(run);
@@ -138,7 +138,7 @@ START_TEST(woken_by_another)
     const posixtrace_metric_t *metrics[1];
     struct sums sums = { 0 };
     trace_id_t trid;
-    bool more;
+    int none;
 
     for (int i = 1; i <= MANY; i++)
         scene_trace_add(t, i, i, "finish", 0, 0, false);
@@ -149,7 +149,7 @@ START_TEST(woken_by_another)
     ck_assert_int_eq(posixtrace_metric_set_parse(woken, sizeof woken - 1, &set, NULL), 0);
     metrics[0] = posixtrace_metric_set_get(set, 0);
     ck_assert_int_eq(posixtrace_metric_run_create(metrics, 1, trid, add_up, &sums, &run), 0);
-    ck_assert_int_eq(posixtrace_metric_run_take(run, 0, &more), 0);
+    ck_assert_int_eq(posixtrace_metric_run_take(run, 0, &none), 0);
     posixtrace_metric_run_end(run);
     posixtrace_metric_run_free(run);
     posixtrace_metric_set_free(set);

@@ -178,13 +178,13 @@ END_TEST
 static void listed_name(int fd, pid_t pid, char name[16])
 {
     struct posixtrace_thread_info t;
-    size_t cursor = 0;
     trace_id_t trid;
     int none;
 
     name[0] = '\0';
     ck_assert_int_eq(posix_trace_open(fd, &trid), 0);
-    while (posixtrace_thread_getnext(trid, &cursor, &t, sizeof t, &none) == 0 && !none)
+    posixtrace_threadlist_rewind(trid);
+    while (posixtrace_threadlist_getnext(trid, &t, sizeof t, &none) == 0 && !none)
         if (t.pid == pid && t.tid == pid)
             memcpy(name, t.name, 16);
     ck_assert_int_eq(posix_trace_close(trid), 0);

@@ -313,13 +313,13 @@ static unsigned named(int fd, int32_t tid, const char *name, unsigned *all)
 static unsigned listed(int fd, int32_t tid, const char *name)
 {
     struct posixtrace_thread_info info;
-    size_t cursor = 0;
     unsigned n = 0;
     trace_id_t trid;
     int none;
 
     ck_assert_int_eq(posix_trace_open(fd, &trid), 0);
-    while (posixtrace_thread_getnext(trid, &cursor, &info, sizeof info, &none) == 0 && !none) {
+    posixtrace_threadlist_rewind(trid);
+    while (posixtrace_threadlist_getnext(trid, &info, sizeof info, &none) == 0 && !none) {
         if (info.tid != tid)
             continue;
         ck_assert_int_eq(info.pid, getpid());
@@ -486,11 +486,11 @@ static struct posixtrace_thread_info thread_in(int fd, pid_t tid)
 {
     struct posixtrace_thread_info t, wanted = { .tid = tid };
     trace_id_t trid;
-    size_t cursor = 0;
     int none;
 
     ck_assert_int_eq(posix_trace_open(fd, &trid), 0);
-    while (posixtrace_thread_getnext(trid, &cursor, &t, sizeof t, &none) == 0 && !none) {
+    posixtrace_threadlist_rewind(trid);
+    while (posixtrace_threadlist_getnext(trid, &t, sizeof t, &none) == 0 && !none) {
         ck_assert(t.tid != 100001 || t.recorded + lost_by_stream(&t) == 0);
         if (t.tid == tid)
             wanted = t;

@@ -127,11 +127,11 @@ static void add_thread(const struct posixtrace_thread_info *t, uint64_t *recorde
 static void list_threads(trace_id_t trid, uint64_t *recorded, uint64_t *lost)
 {
     struct posixtrace_thread_info t;
-    size_t cursor = 0;
     int none;
 
+    ck_assert_int_eq(posixtrace_threadlist_rewind(trid), 0);
     for (*recorded = *lost = 0;;) {
-        ck_assert_int_eq(posixtrace_thread_getnext(trid, &cursor, &t, sizeof t, &none), 0);
+        ck_assert_int_eq(posixtrace_threadlist_getnext(trid, &t, sizeof t, &none), 0);
         if (none)
             return;
         add_thread(&t, recorded, lost);
@@ -256,12 +256,11 @@ START_TEST(forgotten_while_listed)
     struct posixtrace_thread_info t;
     struct posixtrace_info info;
     uint64_t recorded = 0, lost = 0, folded;
-    size_t cursor = 0;
 
     keep_few(l);
     trace_all(trid, true);
     ck_assert_int_eq(posixtrace_get_info(trid, &info, sizeof info), 0);
-    ck_assert_int_eq(posixtrace_thread_getnext(trid, &cursor, &t, sizeof t, &none), 0);
+    ck_assert_int_eq(posixtrace_threadlist_getnext(trid, &t, sizeof t, &none), 0);
     folded = l->accounts.folded.recorded;
     for (unsigned n = 0; n < BATCHES; n++) {
         trace_batch();
@@ -270,7 +269,7 @@ START_TEST(forgotten_while_listed)
     ck_assert_uint_gt(l->accounts.folded.recorded, folded);
     while (!none) {
         add_thread(&t, &recorded, &lost);
-        ck_assert_int_eq(posixtrace_thread_getnext(trid, &cursor, &t, sizeof t, &none), 0);
+        ck_assert_int_eq(posixtrace_threadlist_getnext(trid, &t, sizeof t, &none), 0);
     }
     ck_assert_uint_eq(recorded, info.events);
     ck_assert_uint_eq(lost, lost_in(&info));

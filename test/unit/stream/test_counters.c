@@ -174,11 +174,11 @@ static void check_threads(trace_id_t trid)
 {
     struct posixtrace_thread_info t;
     unsigned whole = 0;
-    size_t cursor = 0;
     int unavailable;
 
+    ck_assert_int_eq(posixtrace_threadlist_rewind(trid), 0);
     for (;;) {
-        ck_assert_int_eq(posixtrace_thread_getnext(trid, &cursor, &t, sizeof t, &unavailable), 0);
+        ck_assert_int_eq(posixtrace_threadlist_getnext(trid, &t, sizeof t, &unavailable), 0);
         if (unavailable)
             break;
         whole += t.recorded == EACH;

@@ -124,7 +124,6 @@ START_TEST(children_one_after_another)
     trace_id_t trid = create(1 << 20, 64, POSIX_TRACE_FLUSH, fileno(file));
     struct posixtrace_thread_info thread;
     unsigned named = 0;
-    size_t cursor = 0;
     int end = 0;
 
     /* It looks for leaks in each child, to which the flush thread's stack is lost. */
@@ -137,7 +136,8 @@ START_TEST(children_one_after_another)
         trace_in_children(1, 3);
     ck_assert_int_eq(posix_trace_shutdown(trid), 0);
     trid = open_log(fileno(file));
-    while (posixtrace_thread_getnext(trid, &cursor, &thread, sizeof thread, &end) == 0 && !end) {
+    ck_assert_int_eq(posixtrace_threadlist_rewind(trid), 0);
+    while (posixtrace_threadlist_getnext(trid, &thread, sizeof thread, &end) == 0 && !end) {
         ck_assert_uint_ne(thread.pid, 0);
         ck_assert_uint_eq(thread.recorded, 3);
         named++;

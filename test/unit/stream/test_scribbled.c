@@ -101,7 +101,6 @@ static void read_some(trace_id_t trid)
     struct posixtrace_info info;
     struct posixtrace_event e;
     volatile unsigned sum = 0;
-    size_t cursor = 0;
     int none = 0;
 
     for (unsigned i = 0;
@@ -110,8 +109,9 @@ static void read_some(trace_id_t trid)
             sum += ((const uint8_t *)e.data)[k];
     posixtrace_get_info(trid, &info, sizeof info);
     posix_trace_get_status(trid, &status);
+    posixtrace_threadlist_rewind(trid);
     for (none = 0;
-         posixtrace_thread_getnext(trid, &cursor, &thread, sizeof thread, &none) == 0 && !none;)
+         posixtrace_threadlist_getnext(trid, &thread, sizeof thread, &none) == 0 && !none;)
         ck_assert_ptr_nonnull(memchr(thread.name, '\0', sizeof thread.name));
 }
 

@@ -47,7 +47,7 @@ static void expect_untouched(const void *bytes, size_t from, size_t to)
 START_TEST(older_program)
 {
     trace_id_t trid = recorded();
-    size_t size = offsetof(struct posixtrace_info, first_ns), cursor = 0;
+    size_t size = offsetof(struct posixtrace_info, first_ns);
     struct posixtrace_info info;
     struct posixtrace_thread_info thread;
     struct posixtrace_event event;
@@ -60,7 +60,7 @@ START_TEST(older_program)
     ck_assert_int_eq(info.end, POSIXTRACE_END_ACTIVE);
     expect_untouched(&info, size, sizeof info);
     size = offsetof(struct posixtrace_thread_info, name);
-    ck_ok(posixtrace_thread_getnext(trid, &cursor, &thread, size, &none));
+    ck_ok(posixtrace_threadlist_getnext(trid, &thread, size, &none));
     ck_assert_int_eq(thread.pid, getpid());
     expect_untouched(&thread, size, sizeof thread);
     size = offsetof(struct posixtrace_event, data_len);

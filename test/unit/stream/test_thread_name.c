@@ -89,7 +89,6 @@ static void expect(int fd, const char *name)
     struct posixtrace_thread_info info;
     struct posixtrace_event e;
     unsigned found = 0, listed = 0;
-    size_t cursor = 0;
     trace_id_t trid;
     int none;
 
@@ -101,7 +100,8 @@ static void expect(int fd, const char *name)
         found++;
     }
     ck_assert_uint_eq(found, EVENTS);
-    while (posixtrace_thread_getnext(trid, &cursor, &info, sizeof info, &none) == 0 && !none) {
+    ck_assert_int_eq(posixtrace_threadlist_rewind(trid), 0);
+    while (posixtrace_threadlist_getnext(trid, &info, sizeof info, &none) == 0 && !none) {
         if (info.recorded != EVENTS)
             continue;
         ck_assert_str_eq(info.name, name);

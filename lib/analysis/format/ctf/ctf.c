@@ -80,10 +80,10 @@ static struct ctf_stream *counter_of(struct writer *w, const struct posixtrace_t
 static bool count_overwritten(struct writer *w)
 {
     struct posixtrace_thread_info t;
-    size_t cursor = 0;
     int end = 0;
 
-    while (posixtrace_thread_getnext(w->job->trid, &cursor, &t, sizeof t, &end) == 0 && !end) {
+    posixtrace_threadlist_rewind(w->job->trid);
+    while (posixtrace_threadlist_getnext(w->job->trid, &t, sizeof t, &end) == 0 && !end) {
         uint64_t lost = t.lost[POSIXTRACE_LOST_OVERWRITTEN] +
                         t.lost[POSIXTRACE_LOST_LOG_OVERWRITTEN];
         struct ctf_stream *s = lost ? counter_of(w, &t) : NULL;
@@ -104,10 +104,10 @@ static bool collect_lost(struct writer *w)
 {
     struct posixtrace_thread_info t, nobody = { .name = "" };
     uint64_t all = 0;
-    size_t cursor = 0;
     int end = 0;
 
-    while (posixtrace_thread_getnext(w->job->trid, &cursor, &t, sizeof t, &end) == 0 && !end) {
+    posixtrace_threadlist_rewind(w->job->trid);
+    while (posixtrace_threadlist_getnext(w->job->trid, &t, sizeof t, &end) == 0 && !end) {
         uint64_t lost = sum(t.lost);
         struct ctf_stream *s = lost ? counter_of(w, &t) : NULL;
 

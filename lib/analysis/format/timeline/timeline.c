@@ -248,13 +248,13 @@ static void tell_loss(struct pt_timeline *tl)
 {
     struct posixtrace_thread_info thread;
     uint64_t lost[POSIXTRACE_LOSS_CAUSES];
-    size_t cursor = 0;
     int unavailable = 0;
 
     if (!pt_job_losses(tl->job, lost) || !is_any(lost))
         return;
-    while (posixtrace_thread_getnext(tl->job->trid, &cursor, &thread, sizeof thread,
-                                     &unavailable) == 0 &&
+    posixtrace_threadlist_rewind(tl->job->trid);
+    while (posixtrace_threadlist_getnext(tl->job->trid, &thread, sizeof thread, &unavailable) ==
+               0 &&
            !unavailable)
         tell_loss_of_thread(tl, &thread);
     tl->ops->lost(tl->self, pt_tl_track_of(tl, 0, 0, ""), tl->last_ns, lost);

@@ -47,8 +47,7 @@ int posixtrace_get_metric_result(const posixtrace_metric_t *metric, trace_id_t t
 {
     posixtrace_metric_result_t *made;
     posixtrace_metric_run_t *run;
-    bool more;
-    int error, ended;
+    int error, ended, unavailable;
 
     if (!metric || !result)
         return EINVAL;
@@ -57,7 +56,7 @@ int posixtrace_get_metric_result(const posixtrace_metric_t *metric, trace_id_t t
         return ENOMEM;
     error = posixtrace_metric_run_create(&metric, 1, trid, keep, made, &run);
     if (error == 0) {
-        error = posixtrace_metric_run_take(run, 0, &more);
+        error = posixtrace_metric_run_take(run, 0, &unavailable);
         ended = posixtrace_metric_run_end(run);
         posixtrace_metric_run_doubt(run, 0, &made->doubt, sizeof made->doubt);
         posixtrace_metric_run_free(run);

@@ -308,7 +308,7 @@ static void begin_unread(posixtrace_metric_run_t *run)
         posixtrace_metric_run_gap(run);
 }
 
-int posixtrace_metric_run_take(posixtrace_metric_run_t *run, uint64_t events, bool *more)
+int posixtrace_metric_run_take(posixtrace_metric_run_t *run, uint64_t events, int *unavailable)
 {
     struct posixtrace_event batch[BATCH];
     uint64_t left = events ? events : UINT64_MAX;
@@ -316,9 +316,9 @@ int posixtrace_metric_run_take(posixtrace_metric_run_t *run, uint64_t events, bo
     bool gap = false;
     int error = 0;
 
-    if (!run || !more)
+    if (!run || !unavailable)
         return EINVAL;
-    *more = true;
+    *unavailable = 0;
     /* Losses that were counted since the last call are later than all events taken until then. */
     if (run->grows && run->engine.events > 0)
         look_for_hidden_losses(run);
@@ -327,7 +327,7 @@ int posixtrace_metric_run_take(posixtrace_metric_run_t *run, uint64_t events, bo
         if (error == 0 && gap)
             begin_unread(run);
         if (error == 0 && count == 0) {
-            *more = false;
+            *unavailable = 1;
             break;
         }
         for (size_t i = 0; error == 0 && i < count; i++)

@@ -17,6 +17,8 @@
 
 enum { LOW = 9, BARS = 1 << (LOW - 1), SMALL = 2 * BARS, POWERS = 64 - LOW, KEPT_MAX = 1024 };
 
+#define ALL_BARS (SMALL + (size_t)(POWERS - 1) * BARS) /* no value has the last power */
+
 struct posixtrace_statistics {
     uint64_t count;
     int64_t min, max;
@@ -213,15 +215,15 @@ static uint64_t read_bar(const posixtrace_statistics_t *s, size_t n, int64_t *fr
     return s->bars[power] ? s->bars[power][k] : 0;
 }
 
-bool posixtrace_statistics_bar(const posixtrace_statistics_t *statistics, size_t *cursor,
-                               int64_t *from_ns, int64_t *to_ns, uint64_t *count)
+int posixtrace_statistics_bar(const posixtrace_statistics_t *statistics, size_t index,
+                              int64_t *from_ns, int64_t *to_ns, uint64_t *count)
 {
-    while (*cursor < SMALL + (size_t)(POWERS - 1) * BARS) {
-        *count = read_bar(statistics, (*cursor)++, from_ns, to_ns);
-        if (*count > 0)
-            return true;
-    }
-    return false;
+    if (!statistics || !from_ns || !to_ns || !count)
+        return EINVAL;
+    if (index >= ALL_BARS)
+        return ENOENT;
+    *count = read_bar(statistics, index, from_ns, to_ns);
+    return 0;
 }
 
 static int by_size(const void *a, const void *b)
@@ -252,12 +254,12 @@ int64_t posixtrace_statistics_percentile(const posixtrace_statistics_t *s, doubl
     double wanted = percent / 100 * (double)s->count * (1 - 4 * DBL_EPSILON);
     int64_t from, to, middle;
     uint64_t before = 0, n;
-    size_t cursor = 0;
 
     pt_assert_valid(bars_are_valid(s));
     if (s->count == 0 || !(percent > 0))
         return s->min;
-    while (posixtrace_statistics_bar(s, &cursor, &from, &to, &n)) {
+    for (size_t i = 0; i < ALL_BARS; i++) {
+        n = read_bar(s, i, &from, &to);
         before += n;
         if ((double)before < wanted)
             continue;
