@@ -1,13 +1,35 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Calls that transfer or synchronise the data of a descriptor, accept() and connect().
+ * Calls that transfer or synchronise the data of a descriptor, accept() and connect(); and waits
+ * for work, which are calls that wait until one of several descriptors is ready.
  */
 #include <errno.h>
 #include "preload/preload.h"
 #include "preload/real_io.h"
 
-static void began(const struct preload_io *c, const void *caller)
+#define SECOND INT64_C(1000000000)
+
+_Static_assert(POSIXTRACE_IO + 1 == POSIXTRACE_IO_DONE &&
+                   POSIXTRACE_POLL + 1 == POSIXTRACE_POLL_DONE,
+               "TRACED");
+
+#define TRACED(type, begin, number, name, parameters, arguments, descriptor, before)  \
+    PRELOAD_TRACED(type, name, parameters)                                            \
+    {                                                                                 \
+        struct preload_io call = { begin + 1, POSIXTRACE_CALL_##number, descriptor }; \
+        type r;                                                                       \
+                                                                                      \
+        before;                                                                       \
+        pthread_cleanup_push(preload_io_cancelled, &call);                            \
+        r = real_##name arguments;                                                    \
+        pthread_cleanup_pop(0);                                                       \
+        preload_io_ended(&call, r < 0 ? -errno : r);                                  \
+        return r;                                                                     \
+    }                                                                                 \
+    PRELOAD_WRAPPER(type, NULL, begin, begin + 1, name, parameters, arguments)
+
+static void io_began(const struct preload_io *c, const void *caller)
 {
     struct {
         uint32_t call;
@@ -18,27 +40,51 @@ static void began(const struct preload_io *c, const void *caller)
     preload_event(POSIXTRACE_IO, &data, sizeof data);
 }
 
-/* Out of line, as in locks.c. */
-#define IO(type, number, name, parameters, arguments)                                 \
-    static __attribute__((noinline))                                                  \
-    type traced_##name(const void *caller, PRELOAD_LIST parameters)                   \
-    {                                                                                 \
-        struct preload_io call = { POSIXTRACE_IO_DONE, POSIXTRACE_CALL_##number, a }; \
-        type r;                                                                       \
-                                                                                      \
-        began(&call, caller);                                                         \
-        pthread_cleanup_push(preload_io_cancelled, &call);                            \
-        r = real_##name arguments;                                                    \
-        pthread_cleanup_pop(0);                                                       \
-        preload_io_ended(&call, r < 0 ? -errno : r);                                  \
-        return r;                                                                     \
-    }                                                                                 \
-    PRELOAD_PUBLIC type name parameters                                               \
-    {                                                                                 \
-        return PRELOAD_OFF(NULL, POSIXTRACE_IO, POSIXTRACE_IO_DONE)                   \
-                   ? real_##name arguments                                            \
-                   : traced_##name(PRELOAD_CALLER, PRELOAD_LIST arguments);           \
-    }
+#define IO(type, number, name, parameters, arguments) \
+    TRACED(type, POSIXTRACE_IO, number, name, parameters, arguments, a, io_began(&call, caller))
 
 REAL_IO(IO)
 REAL_IO_NEWER(IO)
+
+static int64_t poll_ms(int ms)
+{
+    return ms < 0 ? -1 : ms * INT64_C(1000000);
+}
+
+/* INT64_MAX where it is too far for a number. */
+static int64_t poll_span(int64_t seconds, int64_t ns)
+{
+    if (seconds < 0 || ns < 0)
+        return 0; /* EINVAL */
+    return seconds > INT64_MAX / SECOND - 1 ? INT64_MAX : seconds * SECOND + ns;
+}
+
+static int64_t poll_us(const struct timeval *t)
+{
+    return t ? poll_span(t->tv_sec, t->tv_usec * INT64_C(1000)) : -1;
+}
+
+static int64_t poll_ns(const struct timespec *t)
+{
+    return t ? poll_span(t->tv_sec, t->tv_nsec) : -1;
+}
+
+static void poll_began(const struct preload_io *c, uint64_t count, int64_t timeout,
+                       const void *caller)
+{
+    struct {
+        uint32_t call;
+        int32_t descriptor;
+        uint64_t count;
+        int64_t timeout;
+        uint64_t caller;
+    } data = { c->call, c->descriptor, count, timeout, (uintptr_t)caller };
+
+    preload_event(POSIXTRACE_POLL, &data, sizeof data);
+}
+
+#define POLL(number, name, parameters, arguments, descriptor, count, timeout)     \
+    TRACED(int, POSIXTRACE_POLL, number, name, parameters, arguments, descriptor, \
+           poll_began(&call, count, timeout, caller))
+
+REAL_POLL(POLL)

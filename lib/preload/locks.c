@@ -8,29 +8,20 @@
 #include "preload/preload.h"
 #include "preload/real.h"
 
-/*
- * Records the request, makes the call, and records its result.  Out of line, so that the code
- * before a call that is not traced saves only one register.
- */
-#define LOCK(id, name, parameters, arguments)                                                    \
-    static                                                                                       \
-        __attribute__((noinline)) int traced_##name(const void *caller, PRELOAD_LIST parameters) \
-    {                                                                                            \
-        int r;                                                                                   \
-                                                                                                 \
-        preload_object(id, lock, caller);                                                        \
-        preload_cpu_time();                                                                      \
-        r = real_##name arguments;                                                               \
-        preload_pair(id + 1, lock, r);                                                           \
-        preload_cpu_time();                                                                      \
-        return r;                                                                                \
-    }                                                                                            \
-    PRELOAD_PUBLIC int name parameters                                                           \
-    {                                                                                            \
-        return PRELOAD_OFF(lock, id, id + 1)                                                     \
-                   ? real_##name arguments                                                       \
-                   : traced_##name(PRELOAD_CALLER, PRELOAD_LIST arguments);                      \
-    }
+/* Records the request, makes the call, and records its result. */
+#define LOCK(id, name, parameters, arguments) \
+    PRELOAD_TRACED(int, name, parameters)     \
+    {                                         \
+        int r;                                \
+                                              \
+        preload_object(id, lock, caller);     \
+        preload_cpu_time();                   \
+        r = real_##name arguments;            \
+        preload_pair(id + 1, lock, r);        \
+        preload_cpu_time();                   \
+        return r;                             \
+    }                                         \
+    PRELOAD_WRAPPER(int, lock, id, id + 1, name, parameters, arguments)
 
 #define MUTEX(name, parameters, arguments) LOCK(POSIXTRACE_MUTEX_LOCK, name, parameters, arguments)
 #define RWLOCK(name, parameters, arguments) \

@@ -49,6 +49,17 @@
 #define PRELOAD_CALLER __builtin_return_address(0)
 /* (A, B): A, B */
 #define PRELOAD_LIST(...) __VA_ARGS__
+/* The function of the program, and its part that records, with the caller before the arguments: out
+ * of line, so that the code before a call that is not traced saves only one register. */
+#define PRELOAD_WRAPPER(type, object, before, after, name, parameters, arguments) \
+    PRELOAD_PUBLIC type name parameters                                           \
+    {                                                                             \
+        return PRELOAD_OFF(object, before, after)                                 \
+                   ? real_##name arguments                                        \
+                   : traced_##name(PRELOAD_CALLER, PRELOAD_LIST arguments);       \
+    }
+#define PRELOAD_TRACED(type, name, parameters) \
+    static __attribute__((noinline)) type traced_##name(const void *caller, PRELOAD_LIST parameters)
 
 #pragma GCC visibility push(hidden)
 /* Is a call from there, about that object, not to be traced? */

@@ -93,12 +93,8 @@ PRELOAD_PUBLIC int pthread_cond_broadcast(pthread_cond_t *cond)
         preload_cpu_time();                                                                      \
         return r;                                                                                \
     }                                                                                            \
-    PRELOAD_PUBLIC int name parameters                                                           \
-    {                                                                                            \
-        return PRELOAD_OFF(sem, POSIXTRACE_SEM_WAIT, POSIXTRACE_SEM_TAKEN)                       \
-                   ? real_##name arguments                                                       \
-                   : traced_##name(PRELOAD_CALLER, PRELOAD_LIST arguments);                      \
-    }
+    PRELOAD_WRAPPER(int, sem, POSIXTRACE_SEM_WAIT, POSIXTRACE_SEM_TAKEN, name, parameters,       \
+                    arguments)
 
 SEM(sem_wait, (sem_t * sem), (sem))
 SEM(sem_trywait, (sem_t * sem), (sem))

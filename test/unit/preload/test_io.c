@@ -223,12 +223,19 @@ static void check(void)
     ck_assert_uint_eq(scene_threads(), 1);
 }
 
-START_TEST(reads)
+static void play(void (*calls)(void))
 {
     trace_id_t trid;
 
     name_all();
     trid = scene_begin();
+    calls();
+    scene_end(trid);
+    check();
+}
+
+static void make_reads(void)
+{
     IO("read", FILE, read, room, 4);
     IO("read", PIPE, __read, room, 10);
     IO("read", FILE, __read_chk, room, 4, ROOM);
@@ -244,17 +251,16 @@ START_TEST(reads)
     IO("preadv2", FILE, preadv2, &part, 1, 4, 0);
     IO("preadv2", FILE, preadv64v2, &part, 1, 4, 0);
     IO("preadv2", FILE, preadv2, &part, 1, 4, -1);
-    scene_end(trid);
-    check();
+}
+
+START_TEST(reads)
+{
+    play(make_reads);
 }
 END_TEST
 
-START_TEST(writes)
+static void make_writes(void)
 {
-    trace_id_t trid;
-
-    name_all();
-    trid = scene_begin();
     IO("write", FILE, write, room, 4);
     IO("write", OUT, __write, room, 4);
     IO("pwrite", FILE, pwrite, room, 4, 3);
@@ -276,19 +282,19 @@ START_TEST(writes)
     IO("tee", PIPE, tee, PIPE_TO, 3, 0);
     IO("vmsplice", PIPE, vmsplice, &part, 1, 0);
     IO("copy_file_range", FILE, copy_file_range, NULL, OUT_FD, NULL, 3, 0);
-    scene_end(trid);
-    check();
+}
+
+START_TEST(writes)
+{
+    play(make_writes);
 }
 END_TEST
 
-START_TEST(sockets)
+static void make_socket_calls(void)
 {
     struct sockaddr_un from;
     socklen_t size = sizeof from;
-    trace_id_t trid;
 
-    name_all();
-    trid = scene_begin();
     IO("recv", SOCKET, recv, room, 4, 0);
     IO("recv", SOCKET, __recv_chk, room, 4, ROOM, MSG_TRUNC);
     IO("recvfrom", SOCKET, recvfrom, room, 20, 0, (struct sockaddr *)&from, &size);
@@ -307,8 +313,11 @@ START_TEST(sockets)
     BOTH("io", "accept4", "LISTEN", "", accept4, connects(), LISTEN_FD, NULL, NULL, SOCK_CLOEXEC);
     IO("accept", CLIENT, accept, NULL, NULL);
     IO("accept4", CLIENT, accept4, NULL, NULL, 0);
-    scene_end(trid);
-    check();
+}
+
+START_TEST(sockets)
+{
+    play(make_socket_calls);
 }
 END_TEST
 
@@ -320,14 +329,11 @@ static void watch(void)
         abort();
 }
 
-START_TEST(polls)
+static void make_polls(void)
 {
     sigset_t none;
-    trace_id_t trid;
 
     sigemptyset(&none);
-    name_all();
-    trid = scene_begin();
     BOTH("poll", "poll", "-", " 1 -1", poll, (void)0, one, 1, -1);
     BOTH("poll", "poll", "-", " 0 2000000", poll, (void)0, one, 0, 2);
     BOTH("poll", "poll", "-", " 1 0", __poll, (void)0, one, 1, 0);
@@ -349,8 +355,11 @@ START_TEST(polls)
          &no_time, &none);
     BOTH("poll", "epoll_pwait2", "BAD", " 1 -1", epoll_pwait2, (void)0, BAD_FD, ready, 1, NULL,
          NULL);
-    scene_end(trid);
-    check();
+}
+
+START_TEST(polls)
+{
+    play(make_polls);
 }
 END_TEST
 
