@@ -41,9 +41,20 @@
  *   poll                               u32 call, i32 descriptor, u64 count, i64 timeout,
  *                                      u64 caller
  *   poll_done                          u32 call, i32 descriptor, i64 result
+ *   file_lock                          u32 call, i32 descriptor, u32 mode, u32 waits, u64 caller
+ *   file_locked                        u32 call, i32 descriptor, i64 result
+ *   futex_wait, futex_woken            u64 object, u64 caller; u64 object, i64 error
+ *   thread_join, thread_joined         u64 pthread_t, u64 caller; u64 pthread_t, i64 error
+ *   child_wait                         u32 call, i32 pid, u64 caller
+ *   child_waited                       u32 call, i32 pid, i64 result
+ *   signal_wait                        u32 call, i32 0, u64 caller
+ *   signal_taken                       u32 call, i32 0, i64 result
  *
  * poll is a wait for work: descriptor is that of the epoll, else -1; count: how many descriptors
  * the call names, or events it takes; timeout: in ns, -1: none.
+ *
+ * file_lock: mode is one of enum posixtrace_lock_mode, waits 0 if the call does not wait.  pid: as
+ * the argument of waitpid().  signal_taken: result is the signal.
  *
  * Logs of 0.1 have no callers: there the data ends before that field.
  *
@@ -95,6 +106,16 @@ extern "C" {
 #define POSIXTRACE_IO_DONE          43u
 #define POSIXTRACE_POLL             44u
 #define POSIXTRACE_POLL_DONE        45u
+#define POSIXTRACE_FILE_LOCK        46u
+#define POSIXTRACE_FILE_LOCKED      47u
+#define POSIXTRACE_FUTEX_WAIT       48u
+#define POSIXTRACE_FUTEX_WOKEN      49u
+#define POSIXTRACE_THREAD_JOIN      50u
+#define POSIXTRACE_THREAD_JOINED    51u
+#define POSIXTRACE_CHILD_WAIT       52u
+#define POSIXTRACE_CHILD_WAITED     53u
+#define POSIXTRACE_SIGNAL_WAIT      54u
+#define POSIXTRACE_SIGNAL_TAKEN     55u
 
 /*
  * Which call.  A variant for large files, or with checks of a buffer's size (pread64(),
@@ -131,13 +152,38 @@ enum posixtrace_call {
     POSIXTRACE_CALL_TEE,
     POSIXTRACE_CALL_VMSPLICE,
     POSIXTRACE_CALL_COPY_FILE_RANGE,
+    POSIXTRACE_CALL_MQ_RECEIVE,
+    POSIXTRACE_CALL_MQ_TIMEDRECEIVE,
+    POSIXTRACE_CALL_MQ_SEND,
+    POSIXTRACE_CALL_MQ_TIMEDSEND,
     POSIXTRACE_CALL_POLL = 64,
     POSIXTRACE_CALL_PPOLL,
     POSIXTRACE_CALL_SELECT,
     POSIXTRACE_CALL_PSELECT,
     POSIXTRACE_CALL_EPOLL_WAIT,
     POSIXTRACE_CALL_EPOLL_PWAIT,
-    POSIXTRACE_CALL_EPOLL_PWAIT2
+    POSIXTRACE_CALL_EPOLL_PWAIT2,
+    POSIXTRACE_CALL_FLOCK = 80,
+    POSIXTRACE_CALL_FCNTL,
+    POSIXTRACE_CALL_LOCKF,
+    POSIXTRACE_CALL_WAIT = 88,
+    POSIXTRACE_CALL_WAITPID,
+    POSIXTRACE_CALL_WAIT3,
+    POSIXTRACE_CALL_WAIT4,
+    POSIXTRACE_CALL_WAITID,
+    POSIXTRACE_CALL_SIGWAIT = 96,
+    POSIXTRACE_CALL_SIGWAITINFO,
+    POSIXTRACE_CALL_SIGTIMEDWAIT,
+    POSIXTRACE_CALL_SIGSUSPEND,
+    POSIXTRACE_CALL_PAUSE
+};
+
+/* How a file is locked. */
+enum posixtrace_lock_mode {
+    POSIXTRACE_LOCK_SHARED,
+    POSIXTRACE_LOCK_EXCLUSIVE,
+    POSIXTRACE_LOCK_UNLOCK,
+    POSIXTRACE_LOCK_TEST
 };
 
 /*

@@ -80,18 +80,34 @@ void pt_swap_header(struct pt_log_header *h)
     swap_runs((uint8_t *)h, header_runs);
 }
 
-/* System events of posixtrace/system.h have one 4-byte number, or up to three of 8 bytes, or begin
- * with two of 4.  Data of any other length is not changed. */
+/* The numbers of newer system events, which are not all of one size. */
+static const struct run call_runs[] = { { 2, 4 }, { 1, 8 }, END_OF_RUNS };
+static const struct run poll_runs[] = { { 2, 4 }, { 3, 8 }, END_OF_RUNS };
+static const struct run lock_runs[] = { { 4, 4 }, { 1, 8 }, END_OF_RUNS };
+static const struct run *const own_runs[PT_ID_OWN_LAST + 1] = {
+    [POSIXTRACE_IO] = call_runs,          [POSIXTRACE_IO_DONE] = call_runs,
+    [POSIXTRACE_POLL] = poll_runs,        [POSIXTRACE_POLL_DONE] = call_runs,
+    [POSIXTRACE_FILE_LOCK] = lock_runs,   [POSIXTRACE_FILE_LOCKED] = call_runs,
+    [POSIXTRACE_CHILD_WAIT] = call_runs,  [POSIXTRACE_CHILD_WAITED] = call_runs,
+    [POSIXTRACE_SIGNAL_WAIT] = call_runs, [POSIXTRACE_SIGNAL_TAKEN] = call_runs,
+};
+
+static uint32_t bytes_of(const struct run *runs)
+{
+    uint32_t bytes = 0;
+
+    for (; runs->count; runs++)
+        bytes += (uint32_t)runs->count * runs->size;
+    return bytes;
+}
+
+/* Other system events of posixtrace/system.h have one 4-byte number, or up to three of 8 bytes.
+ * Data of any other length is not changed. */
 static void swap_own_data(uint32_t id, uint8_t *data, uint32_t len)
 {
-    static const struct run call_runs[] = { { 2, 4 }, { 1, 8 }, END_OF_RUNS };
-    static const struct run poll_runs[] = { { 2, 4 }, { 3, 8 }, END_OF_RUNS };
-
-    if (id >= POSIXTRACE_IO) {
-        if (len == 16)
-            swap_runs(data, call_runs);
-        else if (len == 32)
-            swap_runs(data, poll_runs);
+    if (own_runs[id]) {
+        if (len == bytes_of(own_runs[id]))
+            swap_runs(data, own_runs[id]);
     } else if (len == 4) {
         swap_number(data, 4);
     } else if (len == 8 || len == 16 || len == 24) {

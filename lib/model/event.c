@@ -47,8 +47,19 @@ static const char *const names[PT_ID_OWN_LAST + 1] = {
     [POSIXTRACE_IO_DONE] = "posixtrace_io_done",
     [POSIXTRACE_POLL] = "posixtrace_poll",
     [POSIXTRACE_POLL_DONE] = "posixtrace_poll_done",
+    [POSIXTRACE_FILE_LOCK] = "posixtrace_file_lock",
+    [POSIXTRACE_FILE_LOCKED] = "posixtrace_file_locked",
+    [POSIXTRACE_FUTEX_WAIT] = "posixtrace_futex_wait",
+    [POSIXTRACE_FUTEX_WOKEN] = "posixtrace_futex_woken",
+    [POSIXTRACE_THREAD_JOIN] = "posixtrace_thread_join",
+    [POSIXTRACE_THREAD_JOINED] = "posixtrace_thread_joined",
+    [POSIXTRACE_CHILD_WAIT] = "posixtrace_child_wait",
+    [POSIXTRACE_CHILD_WAITED] = "posixtrace_child_waited",
+    [POSIXTRACE_SIGNAL_WAIT] = "posixtrace_signal_wait",
+    [POSIXTRACE_SIGNAL_TAKEN] = "posixtrace_signal_taken",
 };
-_Static_assert(PT_ID_OWN_FIRST == POSIXTRACE_SWITCH_IN && PT_ID_OWN_LAST == POSIXTRACE_POLL_DONE &&
+_Static_assert(PT_ID_OWN_FIRST == POSIXTRACE_SWITCH_IN &&
+                   PT_ID_OWN_LAST == POSIXTRACE_SIGNAL_TAKEN &&
                    PT_ID_CPU_TIME == POSIXTRACE_CPU_TIME,
                "the first and the last of them, and one");
 
@@ -77,13 +88,19 @@ const char *pt_event_system_name(uint32_t id)
     "u32 call {read, write, pread, pwrite, readv, writev, preadv, pwritev, preadv2, "        \
     "pwritev2, recv, send, recvfrom, sendto, recvmsg, sendmsg, recvmmsg, sendmmsg, accept, " \
     "accept4, connect, fsync, fdatasync, syncfs, sync_file_range, sendfile, splice, tee, "   \
-    "vmsplice, copy_file_range}; i32 descriptor; "
+    "vmsplice, copy_file_range, mq_receive, mq_timedreceive, mq_send, mq_timedsend}; "       \
+    "i32 descriptor; "
 #define POLL_CALLS                                                                          \
     "u32 call {poll = 64, ppoll, select, pselect, epoll_wait, epoll_pwait, epoll_pwait2}; " \
     "i32 descriptor; "
-_Static_assert(POSIXTRACE_CALL_COPY_FILE_RANGE == 29 && POSIXTRACE_CALL_POLL == 64 &&
-                   POSIXTRACE_CALL_EPOLL_PWAIT2 == 70,
-               "IO_CALLS, POLL_CALLS");
+#define LOCK_CALLS  "u32 call {flock = 80, fcntl, lockf}; i32 descriptor; "
+#define CHILD_CALLS "u32 call {wait = 88, waitpid, wait3, wait4, waitid}; i32 pid; "
+#define SIGNAL_CALLS \
+    "u32 call {sigwait = 96, sigwaitinfo, sigtimedwait, sigsuspend, pause}; i32 zero; "
+_Static_assert(POSIXTRACE_CALL_MQ_TIMEDSEND == 33 && POSIXTRACE_CALL_POLL == 64 &&
+                   POSIXTRACE_CALL_EPOLL_PWAIT2 == 70 && POSIXTRACE_CALL_LOCKF == 82 &&
+                   POSIXTRACE_CALL_WAITID == 92 && POSIXTRACE_CALL_PAUSE == 100,
+               "IO_CALLS and the others");
 
 const char *pt_event_system_description(uint32_t id)
 {
@@ -118,6 +135,17 @@ const char *pt_event_system_description(uint32_t id)
         [POSIXTRACE_IO_DONE] = OF(IO_CALLS "i64 result"),
         [POSIXTRACE_POLL] = OF(POLL_CALLS "u64 count; i64 timeout; " CALLER),
         [POSIXTRACE_POLL_DONE] = OF(POLL_CALLS "i64 result"),
+        [POSIXTRACE_FILE_LOCK] = OF(LOCK_CALLS "u32 mode {shared, exclusive, unlock, test}; "
+                                               "u32 waits {no, yes}; " CALLER),
+        [POSIXTRACE_FILE_LOCKED] = OF(LOCK_CALLS "i64 result"),
+        [POSIXTRACE_FUTEX_WAIT] = OBJECT,
+        [POSIXTRACE_FUTEX_WOKEN] = DONE,
+        [POSIXTRACE_THREAD_JOIN] = OF("x64 thread; " CALLER),
+        [POSIXTRACE_THREAD_JOINED] = OF("x64 thread; i64 error"),
+        [POSIXTRACE_CHILD_WAIT] = OF(CHILD_CALLS CALLER),
+        [POSIXTRACE_CHILD_WAITED] = OF(CHILD_CALLS "i64 result"),
+        [POSIXTRACE_SIGNAL_WAIT] = OF(SIGNAL_CALLS CALLER),
+        [POSIXTRACE_SIGNAL_TAKEN] = OF(SIGNAL_CALLS "i64 result"),
     };
 
     return id <= PT_ID_OWN_LAST ? text[id] : NULL;

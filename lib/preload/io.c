@@ -10,41 +10,12 @@
 
 #define SECOND INT64_C(1000000000)
 
-_Static_assert(POSIXTRACE_IO + 1 == POSIXTRACE_IO_DONE &&
-                   POSIXTRACE_POLL + 1 == POSIXTRACE_POLL_DONE,
-               "TRACED");
-
-#define TRACED(type, begin, number, name, parameters, arguments, descriptor, before)  \
-    PRELOAD_TRACED(type, name, parameters)                                            \
-    {                                                                                 \
-        struct preload_io call = { begin + 1, POSIXTRACE_CALL_##number, descriptor }; \
-        type r;                                                                       \
-                                                                                      \
-        before;                                                                       \
-        pthread_cleanup_push(preload_io_cancelled, &call);                            \
-        r = real_##name arguments;                                                    \
-        pthread_cleanup_pop(0);                                                       \
-        preload_io_ended(&call, r < 0 ? -errno : r);                                  \
-        return r;                                                                     \
-    }                                                                                 \
-    PRELOAD_WRAPPER(type, NULL, begin, begin + 1, name, parameters, arguments)
-
-static void io_began(const struct preload_io *c, const void *caller)
-{
-    struct {
-        uint32_t call;
-        int32_t descriptor;
-        uint64_t caller;
-    } data = { c->call, c->descriptor, (uintptr_t)caller };
-
-    preload_event(POSIXTRACE_IO, &data, sizeof data);
-}
-
 #define IO(type, number, name, parameters, arguments) \
-    TRACED(type, POSIXTRACE_IO, number, name, parameters, arguments, a, io_began(&call, caller))
+    PRELOAD_CALL(type, POSIXTRACE_IO, number, name, parameters, arguments, a)
 
 REAL_IO(IO)
 REAL_IO_NEWER(IO)
+REAL_IO_QUEUES(IO)
 
 static int64_t poll_ms(int ms)
 {
@@ -83,8 +54,8 @@ static void poll_began(const struct preload_io *c, uint64_t count, int64_t timeo
     preload_event(POSIXTRACE_POLL, &data, sizeof data);
 }
 
-#define POLL(number, name, parameters, arguments, descriptor, count, timeout)     \
-    TRACED(int, POSIXTRACE_POLL, number, name, parameters, arguments, descriptor, \
-           poll_began(&call, count, timeout, caller))
+#define POLL(number, name, parameters, arguments, descriptor, count, timeout)                \
+    PRELOAD_CALL_MORE(int, POSIXTRACE_POLL, number, name, parameters, arguments, descriptor, \
+                      poll_began(&call, count, timeout, caller))
 
 REAL_POLL(POLL)

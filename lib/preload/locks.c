@@ -82,3 +82,16 @@ PRELOAD_PUBLIC int pthread_barrier_wait(pthread_barrier_t *barrier)
     preload_cpu_time();
     return r;
 }
+
+/* Names of older programs for the same functions. */
+#define ALIAS(name) \
+    PRELOAD_PUBLIC extern __typeof__(name) __##name __attribute__((alias(#name), nothrow));
+
+ALIAS(pthread_mutex_lock)
+ALIAS(pthread_mutex_trylock)
+ALIAS(pthread_mutex_unlock)
+ALIAS(pthread_rwlock_rdlock)
+ALIAS(pthread_rwlock_tryrdlock)
+ALIAS(pthread_rwlock_wrlock)
+ALIAS(pthread_rwlock_trywrlock)
+ALIAS(pthread_rwlock_unlock)

@@ -70,6 +70,13 @@ void preload_cancelled(void *call)
     preload_pair(c->id, c->object, c->second);
 }
 
+void preload_io_began(const struct preload_io *call, const void *caller)
+{
+    struct preload_io begin = { call->id - 1, call->call, call->descriptor };
+
+    preload_io_ended(&begin, (int64_t)(uintptr_t)caller);
+}
+
 void preload_io_ended(const struct preload_io *call, int64_t result)
 {
     struct {

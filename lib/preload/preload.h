@@ -61,6 +61,28 @@
 #define PRELOAD_TRACED(type, name, parameters) \
     static __attribute__((noinline)) type traced_##name(const void *caller, PRELOAD_LIST parameters)
 
+/*
+ * A call with its two events, of types begin and begin + 1, that returns -1 and sets errno where it
+ * fails; which: its descriptor, or what it has in that place.  _MORE: before records the first.
+ */
+#define PRELOAD_CALL_MORE(type, begin, number, name, parameters, arguments, which, before) \
+    PRELOAD_TRACED(type, name, parameters)                                                 \
+    {                                                                                      \
+        struct preload_io call = { begin + 1, POSIXTRACE_CALL_##number, which };           \
+        type r;                                                                            \
+                                                                                           \
+        before;                                                                            \
+        pthread_cleanup_push(preload_io_cancelled, &call);                                 \
+        r = real_##name arguments;                                                         \
+        pthread_cleanup_pop(0);                                                            \
+        preload_io_ended(&call, r < 0 ? -errno : r);                                       \
+        return r;                                                                          \
+    }                                                                                      \
+    PRELOAD_WRAPPER(type, NULL, begin, begin + 1, name, parameters, arguments)
+#define PRELOAD_CALL(type, begin, number, name, parameters, arguments, which)  \
+    PRELOAD_CALL_MORE(type, begin, number, name, parameters, arguments, which, \
+                      preload_io_began(&call, caller))
+
 #pragma GCC visibility push(hidden)
 /* Is a call from there, about that object, not to be traced? */
 bool preload_is_quiet(const void *caller, const void *object);
@@ -89,12 +111,13 @@ struct preload_call {
 };
 void preload_cancelled(void *call);
 
-/* A call on a descriptor. */
+/* A call on a descriptor, or with another number. */
 struct preload_io {
     trace_event_id_t id; /* event type of the end */
     uint32_t call;
     int32_t descriptor;
 };
+void preload_io_began(const struct preload_io *call, const void *caller);
 void preload_io_ended(const struct preload_io *call, int64_t result);
 void preload_io_cancelled(void *call);
 #pragma GCC visibility pop

@@ -11,6 +11,7 @@
  */
 #include <dlfcn.h>
 #include <errno.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <string.h>
 #include "preload/preload.h"
@@ -71,12 +72,49 @@ static bool find(void)
     DEFINE(type, name, parameters, arguments, missing_call())
 #define DEFINE_W(call, name, parameters, arguments, descriptor, count, timeout) \
     DEFINE(int, name, parameters, arguments, missing_call())
+#define DEFINE_N(type, call, name, parameters, arguments, number) \
+    DEFINE(type, name, parameters, arguments, missing_call())
+#define DEFINE_L(call, name, parameters, arguments, mode, waits) \
+    DEFINE(int, name, parameters, arguments, missing_call())
 
 REAL_ERROR_NUMBER(DEFINE_P)
 REAL_ERRNO(DEFINE_E)
 REAL_IO(DEFINE_I)
 REAL_IO_NEWER(DEFINE_I)
+REAL_IO_QUEUES(DEFINE_I)
+REAL_CHILD(DEFINE_N)
+REAL_SIGNAL(DEFINE_N)
+REAL_FILE_LOCK(DEFINE_L)
 REAL_POLL(DEFINE_W)
+
+#define DEFINE_FCNTL(name)                                                                    \
+    static int first_##name(int a, int b, ...)                                                \
+    {                                                                                         \
+        va_list more;                                                                         \
+        void *c;                                                                              \
+                                                                                              \
+        va_start(more, b);                                                                    \
+        c = va_arg(more, void *);                                                             \
+        va_end(more);                                                                         \
+        return find() && real_##name != first_##name ? real_##name(a, b, c) : missing_call(); \
+    }                                                                                         \
+    int (*real_##name)(int, int, ...) = first_##name;
+REAL_VARIADIC(DEFINE_FCNTL)
+
+static long first_syscall(long number, ...)
+{
+    long a[6];
+    va_list more;
+
+    va_start(more, number);
+    for (int i = 0; i < 6; i++)
+        a[i] = va_arg(more, long);
+    va_end(more);
+    return find() && real_syscall != first_syscall
+               ? real_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5])
+               : missing_call();
+}
+long (*real_syscall)(long, ...) = first_syscall;
 
 static unsigned first_sleep(unsigned seconds)
 {
@@ -106,6 +144,10 @@ void real_find(void)
     int saved = errno;
 
     finding = true;
+    set(&real_syscall, "syscall");
+#define SET(name) set(&real_##name, #name);
+    REAL_VARIADIC(SET)
+#undef SET
 #define SET(type, call, name, parameters, arguments) set(&real_##name, #name);
     REAL_IO(SET)
 #undef SET
@@ -114,6 +156,14 @@ void real_find(void)
 #undef SET
 #define SET(type, call, name, parameters, arguments) set(&real_##name, #name);
     REAL_IO_NEWER(SET)
+    REAL_IO_QUEUES(SET)
+#undef SET
+#define SET(type, call, name, parameters, arguments, number) set(&real_##name, #name);
+    REAL_CHILD(SET)
+    REAL_SIGNAL(SET)
+#undef SET
+#define SET(call, name, parameters, arguments, mode, waits) set(&real_##name, #name);
+    REAL_FILE_LOCK(SET)
 #undef SET
 #define SET(name, parameters, arguments) set(&real_##name, #name);
     REAL_ERROR_NUMBER(SET)

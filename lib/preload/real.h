@@ -41,6 +41,12 @@
       (a, b, c, d))                                                                                \
     P(pthread_cond_signal, (pthread_cond_t * a), (a))                                              \
     P(pthread_cond_broadcast, (pthread_cond_t * a), (a))                                           \
+    P(pthread_join, (pthread_t a, void **b), (a, b))                                               \
+    P(pthread_tryjoin_np, (pthread_t a, void **b), (a, b))                                         \
+    P(pthread_timedjoin_np, (pthread_t a, void **b, const struct timespec *c), (a, b, c))          \
+    P(pthread_clockjoin_np, (pthread_t a, void **b, clockid_t c, const struct timespec *d),        \
+      (a, b, c, d))                                                                                \
+    P(sigwait, (const sigset_t *a, int *b), (a, b))                                                \
     P(pthread_barrier_wait, (pthread_barrier_t * a), (a))                                          \
     P(clock_nanosleep, (clockid_t a, int b, const struct timespec *c, struct timespec *d),         \
       (a, b, c, d))                                                                                \
@@ -55,6 +61,7 @@
     E(sem_clockwait, (sem_t * a, clockid_t b, const struct timespec *c), (a, b, c))        \
     E(sem_post, (sem_t * a), (a))                                                          \
     E(nanosleep, (const struct timespec *a, struct timespec *b), (a, b))                   \
+    E(pause, (void), ())                                                                   \
     E(usleep, (useconds_t a), (a))                                                         \
     E(timer_settime, (timer_t a, int b, const struct itimerspec *c, struct itimerspec *d), \
       (a, b, c, d))                                                                        \
@@ -65,12 +72,19 @@
 #define REAL_SET_HANDLER(S) \
     S(signal) S(ssignal) S(bsd_signal) S(sysv_signal) S(__sysv_signal) S(sigset)
 
+/* With more arguments, as many as there may be. */
+#define REAL_VARIADIC(V) V(fcntl) V(fcntl64) V(__fcntl)
+
 #pragma GCC visibility push(hidden)
 #define REAL_DECLARE(name, parameters, arguments) extern int(*real_##name) parameters;
 REAL_ERROR_NUMBER(REAL_DECLARE)
 REAL_ERRNO(REAL_DECLARE)
 #undef REAL_DECLARE
 extern unsigned (*real_sleep)(unsigned);
+extern long (*real_syscall)(long, ...);
+#define REAL_DECLARE_FCNTL(name) extern int (*real_##name)(int, int, ...);
+REAL_VARIADIC(REAL_DECLARE_FCNTL)
+#undef REAL_DECLARE_FCNTL
 #define REAL_DECLARE(name) extern sighandler_t (*real_##name)(int, sighandler_t);
 REAL_SET_HANDLER(REAL_DECLARE)
 #undef REAL_DECLARE

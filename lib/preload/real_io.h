@@ -14,12 +14,19 @@
 #ifndef PRELOAD_REAL_IO_H
 #define PRELOAD_REAL_IO_H
 
+#include <fcntl.h>
+#include <mqueue.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/epoll.h>
+#include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/types.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 /* The types of the C library's declarations. */
 #define REAL_ADDRESS       __SOCKADDR_ARG
@@ -100,6 +107,40 @@
     I(ssize_t, COPY_FILE_RANGE, copy_file_range,                                                \
       (int a, off64_t *b, int c, off64_t *d, size_t e, unsigned f), (a, b, c, d, e, f))
 
+#define REAL_IO_QUEUES(I)                                                                       \
+    I(ssize_t, MQ_RECEIVE, mq_receive, (mqd_t a, char *b, size_t c, unsigned *d), (a, b, c, d)) \
+    I(ssize_t, MQ_TIMEDRECEIVE, mq_timedreceive,                                                \
+      (mqd_t a, char *restrict b, size_t c, unsigned *restrict d,                               \
+       const struct timespec *restrict e), (a, b, c, d, e))                                     \
+    I(int, MQ_SEND, mq_send, (mqd_t a, const char *b, size_t c, unsigned d), (a, b, c, d))      \
+    I(int, MQ_TIMEDSEND, mq_timedsend,                                                          \
+      (mqd_t a, const char *b, size_t c, unsigned d, const struct timespec *e),                 \
+      (a, b, c, d, e))
+
+/* Number in the place of the descriptor, which the call names last. */
+#define REAL_CHILD(N)                                                                           \
+    N(pid_t, WAIT, wait, (int *a), (a), -1)                                                     \
+    N(pid_t, WAIT, __wait, (int *a), (a), -1)                                                   \
+    N(pid_t, WAITPID, waitpid, (pid_t a, int *b, int c), (a, b, c), a)                          \
+    N(pid_t, WAITPID, __waitpid, (pid_t a, int *b, int c), (a, b, c), a)                        \
+    N(pid_t, WAIT3, wait3, (int *a, int b, struct rusage *c), (a, b, c), -1)                    \
+    N(pid_t, WAIT4, wait4, (pid_t a, int *b, int c, struct rusage *d), (a, b, c, d), a)         \
+    N(int, WAITID, waitid, (idtype_t a, id_t b, siginfo_t *c, int d), (a, b, c, d),             \
+      child_of(a, b))
+
+#define REAL_SIGNAL(N)                                                                          \
+    N(int, SIGWAITINFO, sigwaitinfo, (const sigset_t *a, siginfo_t *b), (a, b), 0)              \
+    N(int, SIGTIMEDWAIT, sigtimedwait,                                                          \
+      (const sigset_t *restrict a, siginfo_t *restrict b, const struct timespec *restrict c),   \
+      (a, b, c), 0)                                                                             \
+    N(int, SIGSUSPEND, sigsuspend, (const sigset_t *a), (a), 0)                                 \
+    N(int, SIGSUSPEND, __sigsuspend, (const sigset_t *a), (a), 0)
+
+#define REAL_FILE_LOCK(L)                                                                       \
+    L(FLOCK, flock, (int a, int b), (a, b), flock_mode(b), !(b & LOCK_NB))                      \
+    L(LOCKF, lockf, (int a, int b, off_t c), (a, b, c), lockf_mode(b), b == F_LOCK)             \
+    L(LOCKF, lockf64, (int a, int b, off64_t c), (a, b, c), lockf_mode(b), b == F_LOCK)
+
 #define REAL_IO(I) REAL_IO_FILES(I) REAL_IO_SOCKETS(I)
 
 #define REAL_POLL(W)                                                                            \
@@ -136,20 +177,38 @@
 #define REAL_DECLARE(type, call, name, parameters, arguments) type name parameters;
 REAL_IO(REAL_DECLARE)
 REAL_IO_NEWER(REAL_DECLARE)
+REAL_IO_QUEUES(REAL_DECLARE)
 #undef REAL_DECLARE
 #define REAL_DECLARE(call, name, parameters, arguments, descriptor, count, timeout) \
     int name parameters;
 REAL_POLL(REAL_DECLARE)
+#undef REAL_DECLARE
+#define REAL_DECLARE(type, call, name, parameters, arguments, number) type name parameters;
+REAL_CHILD(REAL_DECLARE)
+REAL_SIGNAL(REAL_DECLARE)
+#undef REAL_DECLARE
+#define REAL_DECLARE(call, name, parameters, arguments, mode, waits) int name parameters;
+REAL_FILE_LOCK(REAL_DECLARE)
 #undef REAL_DECLARE
 
 #pragma GCC visibility push(hidden)
 #define REAL_DECLARE(type, call, name, parameters, arguments) extern type(*real_##name) parameters;
 REAL_IO(REAL_DECLARE)
 REAL_IO_NEWER(REAL_DECLARE)
+REAL_IO_QUEUES(REAL_DECLARE)
 #undef REAL_DECLARE
 #define REAL_DECLARE(call, name, parameters, arguments, descriptor, count, timeout) \
     extern int(*real_##name) parameters;
 REAL_POLL(REAL_DECLARE)
+#undef REAL_DECLARE
+#define REAL_DECLARE(type, call, name, parameters, arguments, number) \
+    extern type(*real_##name) parameters;
+REAL_CHILD(REAL_DECLARE)
+REAL_SIGNAL(REAL_DECLARE)
+#undef REAL_DECLARE
+#define REAL_DECLARE(call, name, parameters, arguments, mode, waits) \
+    extern int(*real_##name) parameters;
+REAL_FILE_LOCK(REAL_DECLARE)
 #undef REAL_DECLARE
 #pragma GCC visibility pop
 

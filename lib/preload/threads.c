@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * Threads, by wrapping their start function: a thread ends with the wrapper's frame, by return,
- * pthread_exit() or cancellation.
+ * pthread_exit() or cancellation.  And waits for their end.
  */
 #include <errno.h>
 #include "preload/preload.h"
@@ -93,3 +93,29 @@ PRELOAD_PUBLIC int pthread_create(pthread_t *restrict thread, const pthread_attr
         __libc_free(start);
     return r;
 }
+
+_Static_assert(POSIXTRACE_THREAD_JOIN + 1 == POSIXTRACE_THREAD_JOINED, "JOIN");
+
+#define JOIN(name, parameters, arguments)                                                          \
+    PRELOAD_TRACED(int, name, parameters)                                                          \
+    {                                                                                              \
+        const void *object = (const void *)(uintptr_t)thread;                                      \
+        struct preload_call c = { POSIXTRACE_THREAD_JOINED, object, ECANCELED };                   \
+                                                                                                   \
+        preload_object(POSIXTRACE_THREAD_JOIN, object, caller);                                    \
+        pthread_cleanup_push(preload_cancelled, &c);                                               \
+        c.second = real_##name arguments;                                                          \
+        pthread_cleanup_pop(0);                                                                    \
+        preload_cancelled(&c);                                                                     \
+        return (int)c.second;                                                                      \
+    }                                                                                              \
+    PRELOAD_WRAPPER(int, NULL, POSIXTRACE_THREAD_JOIN, POSIXTRACE_THREAD_JOINED, name, parameters, \
+                    arguments)
+
+JOIN(pthread_join, (pthread_t thread, void **result), (thread, result))
+JOIN(pthread_tryjoin_np, (pthread_t thread, void **result), (thread, result))
+JOIN(pthread_timedjoin_np, (pthread_t thread, void **result, const struct timespec *until),
+     (thread, result, until))
+JOIN(pthread_clockjoin_np,
+     (pthread_t thread, void **result, clockid_t clock, const struct timespec *until),
+     (thread, result, clock, until))

@@ -39,6 +39,16 @@ const char *const metrics_system_names[] = { "posix_trace_unnamed_userevent",
                                              "posixtrace_io_done",
                                              "posixtrace_poll",
                                              "posixtrace_poll_done",
+                                             "posixtrace_file_lock",
+                                             "posixtrace_file_locked",
+                                             "posixtrace_futex_wait",
+                                             "posixtrace_futex_woken",
+                                             "posixtrace_thread_join",
+                                             "posixtrace_thread_joined",
+                                             "posixtrace_child_wait",
+                                             "posixtrace_child_waited",
+                                             "posixtrace_signal_wait",
+                                             "posixtrace_signal_taken",
                                              NULL };
 
 bool metrics_name_is_wrong(const char *event)

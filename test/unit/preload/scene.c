@@ -74,6 +74,12 @@ static bool has_due(trace_event_id_t id)
     return id == POSIXTRACE_SLEEP || id == POSIXTRACE_SLEEP_DONE || id == POSIXTRACE_TIMER_SET;
 }
 
+/* Of the types after signal_end. */
+static bool is_object(trace_event_id_t id)
+{
+    return id >= POSIXTRACE_FUTEX_WAIT && id <= POSIXTRACE_THREAD_JOINED;
+}
+
 /* The last field of the data. */
 static uint64_t last_field(const struct posixtrace_event *e)
 {
@@ -108,24 +114,36 @@ static const char *call_name(const struct posixtrace_event *e, uint32_t call)
     return name;
 }
 
-/* "A read", and a result: "A read 5" or "A read EBADF"; of poll with count and time-out. */
-static void tell_io(const struct posixtrace_event *e, char *to)
+static bool is_call(trace_event_id_t id)
 {
+    return id >= POSIXTRACE_IO && !is_object(id);
+}
+
+/* "read A", and a result: "read A 5" or "read A EBADF"; of poll with count and time-out, of a file
+ * lock with its mode. */
+static void tell_call(const struct posixtrace_event *e, char *to)
+{
+    static const char *const modes[] = { "shared", "exclusive", "unlock", "test" };
     struct {
         uint32_t call;
-        int32_t descriptor;
+        int32_t number;
         int64_t more[2];
     } data;
-    bool begins = e->id == POSIXTRACE_IO || e->id == POSIXTRACE_POLL;
+    uint32_t lock[2];
+    bool begins = e->id % 2 == POSIXTRACE_IO % 2;
+    size_t length = e->id == POSIXTRACE_POLL ? 32 : e->id == POSIXTRACE_FILE_LOCK ? 24 : 16;
 
-    ck_assert_uint_eq(e->data_len, e->id == POSIXTRACE_POLL ? 32 : 16);
-    memcpy(&data, e->data, e->data_len == 32 ? sizeof data : 16);
+    ck_assert_uint_eq(e->data_len, length);
+    memcpy(&data, e->data, length < sizeof data ? length : sizeof data);
+    memcpy(lock, data.more, sizeof lock);
     to += sprintf(to, "%s %s", call_name(e, data.call),
-                  data.descriptor == -1 ? "-" : object_name(e, (uint64_t)data.descriptor));
+                  data.number == -1 ? "-" : object_name(e, (uint64_t)data.number));
     if (begins)
         check_caller(e);
     if (e->id == POSIXTRACE_POLL)
         sprintf(to, " %d %d", (int)data.more[0], (int)data.more[1]);
+    else if (e->id == POSIXTRACE_FILE_LOCK)
+        sprintf(to, " %s%s", modes[lock[0]], lock[1] ? " waits" : "");
     else if (!begins && data.more[0] < 0)
         sprintf(to, " %s", strerrorname_np((int)-data.more[0]));
     else if (!begins)
@@ -139,7 +157,8 @@ static void tell_object(const struct posixtrace_event *e, char *to)
         int64_t second;
     } data = { 0, 0 };
     const size_t with_caller = has_due(e->id) ? 24 : 16;
-    const bool ends = e->id == POSIXTRACE_SLEEP_DONE || e->id == POSIXTRACE_MUTEX_LOCKED ||
+    const bool ends = e->id == POSIXTRACE_FUTEX_WOKEN || e->id == POSIXTRACE_THREAD_JOINED ||
+                      e->id == POSIXTRACE_SLEEP_DONE || e->id == POSIXTRACE_MUTEX_LOCKED ||
                       e->id == POSIXTRACE_RWLOCK_LOCKED || e->id == POSIXTRACE_COND_WOKEN ||
                       e->id == POSIXTRACE_SEM_TAKEN || e->id == POSIXTRACE_BARRIER_PASSED;
 
@@ -172,8 +191,8 @@ static void tell_event(const struct posixtrace_event *e)
 
         memcpy(&number, e->data, sizeof number);
         sprintf(to, "%u", number);
-    } else if (e->id >= POSIXTRACE_IO) {
-        tell_io(e, to);
+    } else if (is_call(e->id)) {
+        tell_call(e, to);
     } else {
         tell_object(e, to);
     }

@@ -175,7 +175,8 @@ START_TEST(calls_of_the_library)
     ck_results("0 0 0 0 0 0 0 0 0 0 0 0 0");
     ck_assert_uint_eq(scene_threads(), 2);
     ck_assert_uint_eq(strlen(scene_events(0)) + strlen(scene_events(1)),
-                      strlen("thread_create Tthread_begin T, thread_end T"));
+                      strlen("thread_create T, thread_join T, thread_joined T"
+                             "thread_begin T, thread_end T"));
 }
 END_TEST
 

@@ -52,7 +52,7 @@ static const char *events_of_thread(void)
 {
     unsigned creator = strncmp(scene_events(0), "thread_create", 13) == 0 ? 0 : 1;
 
-    ck_events(creator, "thread_create T");
+    ck_events(creator, "thread_create T, thread_join T, thread_joined T");
     return scene_events(!creator);
 }
 
@@ -149,7 +149,7 @@ START_TEST(woken)
     scene_end(trid);
     ck_results("0 0");
     ck_events(0, "mutex_lock M, mutex_locked M, thread_create T, cond_wait C, mutex_unlock M, "
-                 "mutex_locked M, cond_woken C, mutex_unlock M");
+                 "mutex_locked M, cond_woken C, mutex_unlock M, thread_join T, thread_joined T");
     ck_events(1, "thread_begin T, mutex_lock M, mutex_locked M, cond_signal C, mutex_unlock M, "
                  "thread_end T");
 }
@@ -184,7 +184,7 @@ START_TEST(older_than_the_stream)
     scene_note(pthread_create(&none, &huge, keeps, NULL) == 0); /* valgrind says EINVAL */
     scene_end(trid);
     ck_results("0");
-    ck_events(0, "sem_post S");
+    ck_events(0, "sem_post S, thread_join T, thread_joined T");
     ck_events(1, "thread_end T");
 }
 END_TEST
@@ -205,10 +205,14 @@ START_TEST(forked)
         _exit(sem_trywait(&s));
     }
     scene_note(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+    scene_name((void *)(intptr_t)child, "CHILD");
     scene_end(trid);
     ck_results("EPERM"); /* the name of 1 */
     ck_assert_uint_eq(scene_threads(), 2);
-    ck_events(0, "mutex_lock M, mutex_locked M, mutex_unlock M");
+    ck_assert_ptr_eq(strstr(scene_events(0),
+                            "mutex_lock M, mutex_locked M, mutex_unlock M, "
+                            "child_wait waitpid CHILD, child_waited waitpid CHILD "),
+                     scene_events(0));
     ck_events(1, "mutex_unlock M, sem_post S, sem_wait S, sem_taken S");
 }
 END_TEST

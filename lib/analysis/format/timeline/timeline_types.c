@@ -24,6 +24,11 @@ static const struct call {
     { "posixtrace_sleep", "posixtrace_sleep_done", "sleep" },
     { "posixtrace_io", "posixtrace_io_done", "io" },
     { "posixtrace_poll", "posixtrace_poll_done", "poll" },
+    { "posixtrace_file_lock", "posixtrace_file_locked", "file_lock" },
+    { "posixtrace_futex_wait", "posixtrace_futex_woken", "futex_wait" },
+    { "posixtrace_thread_join", "posixtrace_thread_joined", "thread_join" },
+    { "posixtrace_child_wait", "posixtrace_child_waited", "child_wait" },
+    { "posixtrace_signal_wait", "posixtrace_signal_taken", "signal_wait" },
     { "posixtrace_thread_begin", "posixtrace_thread_end", "thread" },
     { "posixtrace_signal_begin", "posixtrace_signal_end", "signal" },
 };
