@@ -60,8 +60,8 @@ static int open_names(struct pt_self *s, struct held *held)
 }
 
 /* A process for which a descriptor or memory was missing would have names of its own, and not be
- * traced by a stream that it inherits: its event tries again.  A control call has to have an answer;
- * memory may be missing for ever, as where another process has made holes in a file. */
+ * traced by a stream that it inherits: its event tries again.  A control call has to have an
+ * answer; memory may be missing for ever, as where another process has made holes in a file. */
 static bool stops(int r, bool by_control)
 {
     return pt_is_shortage(r) && !(by_control && r == -ENOMEM);
