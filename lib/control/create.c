@@ -25,11 +25,12 @@
 #include "stream/handle.h"
 
 /* The names must live as long as the segment needs them: a link of its own.  Without one, as where
- * the stream directory was emptied, only this process has the names (control/attach.c). */
+ * the stream directory was emptied, only this process has the names (control/attach.c), and an
+ * image that inherits the stream does not join it (has_names_of in process/inherit.c). */
 static int link_names(struct pt_stream *s)
 {
     char name[sizeof s->seg->h->names_file];
-    int dir;
+    int dir, r = 0;
 
     if (!s->seg->file[0] || !s->names_file[0])
         return 0;
@@ -39,8 +40,10 @@ static int link_names(struct pt_stream *s)
     pt_seg_names_file(s->seg->file, name);
     if (linkat(dir, s->names_file, dir, name, 0) == 0)
         memcpy(s->seg->h->names_file, name, sizeof name);
+    else if (errno == ENOSPC || errno == EDQUOT || errno == ENOMEM)
+        r = -ENOMEM;
     close(dir);
-    return 0;
+    return r;
 }
 
 static int open_segment(struct pt_stream *s, const struct pt_attr *attr, int log_fd)

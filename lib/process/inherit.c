@@ -287,7 +287,7 @@ int pt_inherit(struct pt_self *child, const struct pt_self *parent)
 
     if (parent)
         take_known(child, parent);
-    if (pt_load_acquire(&child->page->settled) == 0 && child->page_file[0]) {
+    if (pt_load_acquire(&child->page->settled) == 0) {
         /* Streams that the ancestors of a process that is alone have made since were made after the
          * fork. */
         if (!child->alone && !look_at_ancestors(&w, child->pid, child->start) && parent)

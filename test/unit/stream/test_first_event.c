@@ -198,7 +198,7 @@ int openat(int dir, const char *path, int flags, ...)
     va_end(more);
     if (refused_name && strncmp(path, refused_name, strlen(refused_name)) == 0 &&
         refused_count++ == refused_from) {
-        errno = EMFILE;
+        errno = *refused_name == 't' ? ENOSPC : EMFILE;
         return -1;
     }
     return (int)syscall(SYS_openat, dir, path, flags, mode);
@@ -214,7 +214,8 @@ static int trace_with_a_refusal(const char *name, const char *from)
 
 static const struct {
     const char *name, *from;
-} refusals[] = { { "n-", "0" }, { "p-", "0" }, { "p-", "1" }, { "s-", "0" }, { "s-", "1" } };
+} refusals[] = { { "n-", "0" }, { "p-", "0" }, { "p-", "1" },
+                 { "s-", "0" }, { "s-", "1" }, { "t-", "0" } };
 
 static int trace_in_a_refused_image(void)
 {
