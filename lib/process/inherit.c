@@ -42,7 +42,7 @@ static void note(struct heritage *w, int r)
 }
 
 /* Two names of one file? */
-static bool same_file(const char *a, const char *b)
+static bool same_file(struct heritage *w, const char *a, const char *b)
 {
     int dir = pt_dir_open(false);
     struct stat x, y;
@@ -50,19 +50,20 @@ static bool same_file(const char *a, const char *b)
                 fstatat(dir, b, &y, AT_SYMLINK_NOFOLLOW) == 0 && x.st_dev == y.st_dev &&
                 x.st_ino == y.st_ino;
 
+    note(w, dir);
     if (dir >= 0)
         close(dir);
     return same;
 }
 
 /* The ids in the stream are those of its map: no other will do. */
-static bool has_names_of(const struct pt_self *self, const struct pt_seg *seg)
+static bool has_names_of(struct heritage *w, const struct pt_self *self, const struct pt_seg *seg)
 {
     char names[sizeof seg->h->names_file];
 
     memcpy(names, seg->h->names_file, sizeof names);
     return pt_dir_is_plain(names, sizeof names) && self->names_file[0] &&
-           same_file(names, self->names_file);
+           same_file(w, names, self->names_file);
 }
 
 /* Which process loaded this image; its forked children have the same. */
@@ -139,7 +140,8 @@ static bool consider(struct heritage *w, const char *name, size_t size, uint64_t
     use = is_for_us(seg, w->parent, start);
     if (use && !w->child)
         w->found = true;
-    if (!use || !w->child || !has_names_of(w->child, seg) || pt_join_take(w->child, seg, true) < 0)
+    if (!use || !w->child || !has_names_of(w, w->child, seg) ||
+        pt_join_take(w->child, seg, true) < 0)
         close_segment(seg);
     return use;
 }
@@ -247,7 +249,7 @@ static bool link_followed(struct heritage *w, char names_file[64])
         done = pt_dir_is_plain(names, sizeof names) && is_for_us(seg, NULL, UINT64_MAX) &&
                pt_names_first_file(dir, names, names_file) &&
                (linkat(dir, names, dir, names_file, 0) == 0 ||
-                (errno == EEXIST && same_file(names, names_file)));
+                (errno == EEXIST && same_file(w, names, names_file)));
     }
     if (dir >= 0)
         close(dir);

@@ -187,6 +187,15 @@ static int trace_in_an_image(void)
 static const char *refused_name; /* the prefix of the files that are not opened for want of one */
 static int refused_from, refused_count;
 
+static bool is_refused(const char *path)
+{
+    if (!refused_name || strncmp(path, refused_name, strlen(refused_name)) != 0 ||
+        refused_count++ != refused_from)
+        return false;
+    errno = *refused_name == 't' ? ENOSPC : EMFILE;
+    return true;
+}
+
 int openat(int dir, const char *path, int flags, ...)
 {
     mode_t mode = 0;
@@ -196,12 +205,20 @@ int openat(int dir, const char *path, int flags, ...)
     if (flags & O_CREAT)
         mode = va_arg(more, mode_t);
     va_end(more);
-    if (refused_name && strncmp(path, refused_name, strlen(refused_name)) == 0 &&
-        refused_count++ == refused_from) {
-        errno = *refused_name == 't' ? ENOSPC : EMFILE;
-        return -1;
-    }
-    return (int)syscall(SYS_openat, dir, path, flags, mode);
+    return is_refused(path) ? -1 : (int)syscall(SYS_openat, dir, path, flags, mode);
+}
+
+/* Of the library, for directories. */
+int open(const char *path, int flags, ...)
+{
+    mode_t mode = 0;
+    va_list more;
+
+    va_start(more, flags);
+    if (flags & O_CREAT)
+        mode = va_arg(more, mode_t);
+    va_end(more);
+    return is_refused(path) ? -1 : (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
 }
 
 static int trace_with_a_refusal(const char *name, const char *from)
@@ -209,21 +226,25 @@ static int trace_with_a_refusal(const char *name, const char *from)
     refused_name = name;
     refused_from = atoi(from);
     trace_some();
-    return refused_count > refused_from ? 0 : 1;
+    return *name == '/' || refused_count > refused_from ? 0 : 1;
 }
 
 static const struct {
-    const char *name, *from;
-} refusals[] = { { "n-", "0" }, { "p-", "0" }, { "p-", "1" },
-                 { "s-", "0" }, { "s-", "1" }, { "t-", "0" } };
+    const char *name;
+    int from;
+} refusals[] = { { "n-", 0 }, { "p-", 0 }, { "p-", 1 }, { "s-", 0 }, { "s-", 1 }, { "t-", 0 } };
+
+enum { REFUSALS = sizeof refusals / sizeof *refusals, DIRECTORIES = 24 };
 
 static int trace_in_a_refused_image(void)
 {
-    char id[16];
+    const char *name = refused_from < REFUSALS ? refusals[refused_from].name : "/";
+    char id[16], from[16];
 
     snprintf(id, sizeof id, "%u", event_id);
-    execl("/proc/self/exe", "image", id, refusals[refused_from].name, refusals[refused_from].from,
-          NULL);
+    snprintf(from, sizeof from, "%d",
+             refused_from < REFUSALS ? refusals[refused_from].from : refused_from - REFUSALS);
+    execl("/proc/self/exe", "image", id, name, from, NULL);
     return 100;
 }
 
@@ -552,7 +573,7 @@ static void add(TCase *t)
     tcase_add_test(t, no_descriptor_and_filtered);
     tcase_add_test(t, made_by_another_thread);
     tcase_add_test(t, image_without_descriptor);
-    tcase_add_loop_test(t, image_without_one_descriptor, 0, sizeof refusals / sizeof *refusals);
+    tcase_add_loop_test(t, image_without_one_descriptor, 0, REFUSALS + DIRECTORIES);
     tcase_add_test(t, target_without_descriptor);
     tcase_add_test(t, target_without_memory);
     tcase_add_loop_test(t, target_loses_very_many, 0, 2);
