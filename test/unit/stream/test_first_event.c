@@ -248,6 +248,29 @@ static int trace_in_a_refused_image(void)
     return 100;
 }
 
+static int trace_in_a_refused_child(void)
+{
+    const char *name = refused_from < REFUSALS ? refusals[refused_from].name : "/";
+    char from[16];
+
+    snprintf(from, sizeof from, "%d",
+             refused_from < REFUSALS ? refusals[refused_from].from : refused_from - REFUSALS);
+    trace_with_a_refusal(name, from);
+    return 0;
+}
+
+START_TEST(child_without_one_descriptor)
+{
+    struct posixtrace_info info;
+
+    refused_from = _i;
+    ck_assert_int_eq(in_child(trace_in_a_refused_child), 0);
+    ck_assert_int_eq(posixtrace_get_info(trid, &info, sizeof info), 0);
+    ck_assert_uint_eq(info.events + info.lost[POSIXTRACE_LOST_NO_MEMORY], EVENTS);
+    ck_assert_uint_gt(info.events, EVENTS / 2);
+}
+END_TEST
+
 /* It may be another thread's close that makes the next attempt succeed. */
 START_TEST(image_without_one_descriptor)
 {
@@ -369,6 +392,18 @@ static int run_target_without_memory(void)
                : 4;
 }
 
+/* Its page is the controller's. */
+static int run_refused_target(void)
+{
+    uint64_t n = EVENTS;
+
+    if (!meet(to_target[0], to_controller[1]) || trace_in_a_refused_child() != 0)
+        return 1;
+    return write(to_controller[1], &n, sizeof n) == sizeof n && meet(to_target[0], to_controller[1])
+               ? 0
+               : 2;
+}
+
 /* Creates and starts a stream of the target that leaves out the other type. */
 static trace_id_t trace_target(pid_t pid)
 {
@@ -432,6 +467,18 @@ START_TEST(target_without_memory)
     trace_from_outside(run_target_without_memory, &info, &made);
     ck_assert_uint_eq(info.events, EVENTS);
     ck_assert_uint_eq(info.lost[POSIXTRACE_LOST_NO_MEMORY], made - EVENTS);
+}
+END_TEST
+
+START_TEST(target_without_one_descriptor)
+{
+    struct posixtrace_info info;
+    uint64_t made;
+
+    refused_from = _i;
+    trace_from_outside(run_refused_target, &info, &made);
+    ck_assert_uint_eq(info.events + info.lost[POSIXTRACE_LOST_NO_MEMORY], made);
+    ck_assert_uint_gt(info.events, EVENTS / 2);
 }
 END_TEST
 
@@ -573,8 +620,10 @@ static void add(TCase *t)
     tcase_add_test(t, no_descriptor_and_filtered);
     tcase_add_test(t, made_by_another_thread);
     tcase_add_test(t, image_without_descriptor);
+    tcase_add_loop_test(t, child_without_one_descriptor, 0, REFUSALS + DIRECTORIES);
     tcase_add_loop_test(t, image_without_one_descriptor, 0, REFUSALS + DIRECTORIES);
     tcase_add_test(t, target_without_descriptor);
+    tcase_add_loop_test(t, target_without_one_descriptor, 0, REFUSALS + DIRECTORIES);
     tcase_add_test(t, target_without_memory);
     tcase_add_loop_test(t, target_loses_very_many, 0, 2);
     tcase_add_test(t, target_failed_before_create);
