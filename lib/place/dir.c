@@ -56,16 +56,16 @@ static bool candidate(uid_t uid, unsigned k, char *to, size_t size)
 }
 
 /* A directory that we have just made for another user is given to that user.  The owner of an
- * existing one is not changed. */
+ * existing one is not changed.  It is made only if there is none: a sandbox may refuse to make any. */
 static int open_private(uid_t uid, const char *path, bool create)
 {
-    bool made = create && mkdir(path, 0700) == 0;
+    const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+    int fd = open(path, flags);
+    bool made = fd < 0 && errno == ENOENT && create && mkdir(path, 0700) == 0;
     struct stat st;
-    int fd;
 
-    if (create && !made && errno != EEXIST)
-        return -errno;
-    fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (made || (fd < 0 && errno == EEXIST))
+        fd = open(path, flags);
     if (fd < 0)
         return errno == ELOOP || errno == ENOTDIR ? -EACCES : -errno;
     if ((made && uid != geteuid() && fchown(fd, uid, (gid_t)-1) < 0) || fstat(fd, &st) < 0 ||

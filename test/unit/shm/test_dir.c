@@ -6,6 +6,7 @@
  * and do nothing.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include "place/dir.h"
 #include "shm_helpers.h"
@@ -151,6 +153,40 @@ START_TEST(no_room)
 }
 END_TEST
 
+static bool no_mkdir;
+
+int mkdir(const char *path, mode_t mode)
+{
+    if (no_mkdir) {
+        errno = EPERM;
+        return -1;
+    }
+    return (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
+}
+
+/* As in a sandbox. */
+START_TEST(made_before)
+{
+    bool named = false;
+    int fd;
+
+    setup_own();
+    no_mkdir = true;
+    fd = pt_dir_new_file(geteuid(), "there", 4096, 4096, &named);
+    ck_assert_int_ge(fd, 0);
+    ck_assert(named);
+    close(fd);
+    setenv("POSIXTRACE_DIR", below("none"), 1);
+    ck_assert_int_eq(pt_dir_open(true), -EPERM);
+    no_mkdir = false;
+    fd = pt_dir_open(true);
+    ck_assert_int_ge(fd, 0);
+    close(fd);
+    ck_assert_int_eq(rmdir(below("none")), 0);
+    setenv("POSIXTRACE_DIR", own, 1);
+}
+END_TEST
+
 /* There is one descriptor, for the directory or for a memfd: the file is not made under no name. */
 START_TEST(no_descriptor)
 {
@@ -179,6 +215,7 @@ static void add(TCase *tc)
     tcase_add_test(tc, variable);
     tcase_add_test(tc, shared_memory_first);
     tcase_add_test(tc, no_room);
+    tcase_add_test(tc, made_before);
     tcase_add_test(tc, no_descriptor);
 }
 
