@@ -260,6 +260,7 @@ START_TEST(forgotten_while_listed)
     keep_few(l);
     trace_all(trid, true);
     ck_assert_int_eq(posixtrace_get_info(trid, &info, sizeof info), 0);
+    ck_assert_int_eq(posixtrace_threadlist_rewind(trid), 0);
     ck_assert_int_eq(posixtrace_threadlist_getnext(trid, &t, sizeof t, &none), 0);
     folded = l->accounts.folded.recorded;
     for (unsigned n = 0; n < BATCHES; n++) {
