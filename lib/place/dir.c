@@ -56,7 +56,8 @@ static bool candidate(uid_t uid, unsigned k, char *to, size_t size)
 }
 
 /* A directory that we have just made for another user is given to that user.  The owner of an
- * existing one is not changed.  It is made only if there is none: a sandbox may refuse to make any. */
+ * existing one is not changed.  It is made only if there is none: a sandbox may refuse to make
+ * any. */
 static int open_private(uid_t uid, const char *path, bool create)
 {
     const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
