@@ -8,7 +8,7 @@
 #include "api/guard.h"
 #include "api/sized.h"
 #include "base/atomics.h"
-#include "consumer/recover.h"
+#include "consumer/crash_recovery.h"
 #include "control/attach.h"
 #include "control/snapshot.h"
 #include "log/reader/reader.h"

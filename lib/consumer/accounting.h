@@ -178,4 +178,21 @@ static inline uint64_t pt_account_given(const struct pt_account *t)
     return t->seen - t->excluded - t->refused - t->dropped;
 }
 
+/* ---- names of threads, see process/thread_name.h ---- */
+
+#define PT_NAMES_A_ROUND 64u
+
+/* The limits for reading names in a round. */
+struct pt_name_turn {
+    uint64_t now; /* CLOCK_MONOTONIC */
+    unsigned left;
+    bool all; /* however many, and however often they were read */
+};
+
+/* May a name that was read at *read_at, 0 for never, be read again?  Then *read_at is now. */
+bool pt_thread_name_is_due(struct pt_name_turn *turn, uint64_t *read_at);
+
+/* Those of writers that have a slot, into the consumer's books of them. */
+void pt_accounts_read_names(struct pt_accounts *a, struct pt_name_turn *turn);
+
 #endif

@@ -26,7 +26,6 @@
 #include "base/array.h"
 #include "consumer/checkpoint.h"
 #include "consumer/collect.h"
-#include "consumer/thread_names.h"
 #include "shm/mark_filter.h"
 #include "shm/pool.h"
 

@@ -9,7 +9,6 @@
 #define PT_CONSUMER_COLLECT_H
 
 #include "consumer/consumer.h"
-#include "consumer/thread_names.h"
 #include "log/contents.h"
 #include "log/types.h"
 

@@ -8,6 +8,7 @@
 #ifndef PT_CONSUMER_CRASH_RECOVERY_H
 #define PT_CONSUMER_CRASH_RECOVERY_H
 
+#include <posixtrace/log.h>
 #include "log/reader/reader.h"
 
 struct pt_tail {
@@ -28,5 +29,9 @@ int pt_tail_missing(struct pt_tail *tail, int log, uint64_t *events);
 /* The log on fd has all of it: removes the segment, unless another file is the stream's log
  * and fd a copy of it. */
 void pt_tail_unlink(const struct pt_tail *tail, int fd);
+
+/* Completes the log of a writer that is gone (posixtrace_log_recover), in recover.c.  lost: events
+ * that neither log nor segment knows of. */
+int pt_stream_recover(int fd, uint64_t lost, struct posixtrace_recover_report *report);
 
 #endif

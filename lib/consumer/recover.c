@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * See recover.h.  A claim (log/writer/claim.h) excludes a second recovery, and gives way to a
- * stream that wants the file.  The segment is removed only after the log has its end mark, so a
- * killed recovery is repeated and finds in the log the events that the first one has written.
+ * See pt_stream_recover() in crash_recovery.h.  A claim (log/writer/claim.h) excludes a second
+ * recovery, and gives way to a stream that wants the file.  The segment is removed only after the
+ * log has its end mark, so a killed recovery is repeated and finds in the log the events that the
+ * first one has written.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +13,6 @@
 #include <trace.h>
 #include <unistd.h>
 #include "consumer/crash_recovery.h"
-#include "consumer/recover.h"
 #include "consumer/recover_empty.h"
 #include "consumer/tombstone.h"
 #include "log/reader/reader.h"

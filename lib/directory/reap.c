@@ -14,7 +14,6 @@
 #include <unistd.h>
 #include "base/sys.h"
 #include "consumer/crash_recovery.h"
-#include "consumer/recover.h"
 #include "consumer/tombstone.h"
 #include "directory/reap.h"
 #include "page/stream_quota.h"

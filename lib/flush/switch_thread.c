@@ -6,7 +6,6 @@
 #include <string.h>
 #include "base/clock.h"
 #include "base/array.h"
-#include "consumer/thread_names.h"
 #include "flush/switch_thread.h"
 #include "log/contents.h"
 #include "process/thread_name.h"

@@ -8,7 +8,6 @@
 #define PT_FLUSH_SWITCH_THREAD_H
 
 #include "consumer/accounting.h"
-#include "consumer/thread_names.h"
 #include "flush/switches.h"
 
 struct pt_switch_thread {

@@ -22,7 +22,7 @@
  *               no permission) or locked, only the table protects it.  If only descriptors
  *               are missing, the stream is not created
  *
- * A recovery (consumer/recover.h) of the same file gives way.  While it works it holds the byte
+ * A recovery (consumer/recover.c) of the same file gives way.  While it works it holds the byte
  * 2^62 + 1, which excludes a second recovery (own.h), and the flock() only during each write.  A
  * new stream waits for one write; before its next write the recovery finds the lock taken, or
  * another log in the file, and ends.

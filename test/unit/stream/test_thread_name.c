@@ -17,7 +17,7 @@
 #include <posixtrace/info.h>
 #include <posixtrace/system.h>
 #include "base/sys.h"
-#include "consumer/thread_names.h"
+#include "consumer/accounting.h"
 #include "process/thread_name.h"
 #include "support/flush_log.h"
 #include "support/log_file.h"

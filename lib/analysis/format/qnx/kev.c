@@ -19,3 +19,15 @@ const struct pt_format pt_format_kev = { { "kev",
                                            true, true, false, NULL, pt_kev_options },
                                          pt_kev_write,
                                          pt_kev_read };
+
+/* ---- the text of the same traces ---- */
+
+int pt_traceprinter_read(struct pt_job *job);
+int pt_traceprinter_write(struct pt_job *job);
+
+const struct pt_format pt_format_traceprinter = {
+    { "traceprinter", "QNX Neutrino: the text that 'traceprinter -n' prints", true, true, false,
+      NULL, pt_kev_options },
+    pt_traceprinter_write,
+    pt_traceprinter_read
+};

@@ -50,7 +50,7 @@ void pt_tl_types_free(struct pt_timeline *tl);
 struct pt_tl_track *pt_tl_track_of(struct pt_timeline *tl, int32_t pid, int32_t tid,
                                    const char *name);
 
-/* timeline_sets.c: what a start or a filter ignores, "nothing" or names; NULL: it is neither */
+/* What a start or a filter ignores, "nothing" or names; NULL: it is neither */
 const char *pt_tl_ignores(struct pt_timeline *tl, const struct posixtrace_event *e);
 
 /* timeline_cpus.c: false: it cannot be shown as what runs where */
