@@ -52,7 +52,11 @@
  *
  * poll is a wait for work: descriptor is that of the epoll, else -1; count: how many descriptors
  * the call names, or events it takes; timeout: in ns, -1: none.
+ *   descriptor                         i32 descriptor, u32 kind, path or address with a NUL
  *
+ * descriptor: kind is one of enum posixtrace_descriptor_kind; the path of a file, "..." in the
+ * place of its beginning if it is too long; of a socket the address of the peer, or "at " and its
+ * own.
  * file_lock: mode is one of enum posixtrace_lock_mode, waits 0 if the call does not wait.  pid: as
  * the argument of waitpid().  signal_taken: result is the signal.
  *
@@ -70,6 +74,7 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include "../trace.h"
 
 #ifdef __cplusplus
@@ -116,6 +121,7 @@ extern "C" {
 #define POSIXTRACE_CHILD_WAITED     53u
 #define POSIXTRACE_SIGNAL_WAIT      54u
 #define POSIXTRACE_SIGNAL_TAKEN     55u
+#define POSIXTRACE_DESCRIPTOR       56u
 
 /*
  * Which call.  A variant for large files, or with checks of a buffer's size (pread64(),
@@ -178,6 +184,23 @@ enum posixtrace_call {
     POSIXTRACE_CALL_PAUSE
 };
 
+/* What a descriptor is. */
+enum posixtrace_descriptor_kind {
+    POSIXTRACE_KIND_OTHER,
+    POSIXTRACE_KIND_FILE,
+    POSIXTRACE_KIND_DIRECTORY,
+    POSIXTRACE_KIND_PIPE,
+    POSIXTRACE_KIND_SOCKET,
+    POSIXTRACE_KIND_TTY,
+    POSIXTRACE_KIND_DEVICE,
+    POSIXTRACE_KIND_EVENTFD,
+    POSIXTRACE_KIND_TIMERFD,
+    POSIXTRACE_KIND_SIGNALFD,
+    POSIXTRACE_KIND_EPOLL,
+    POSIXTRACE_KIND_INOTIFY
+};
+#define POSIXTRACE_DESCRIPTOR_TEXT_MAX 200 /* bytes of a path or address, without the final NUL */
+
 /* How a file is locked. */
 enum posixtrace_lock_mode {
     POSIXTRACE_LOCK_SHARED,
@@ -217,6 +240,15 @@ bool posixtrace_system_wanted(void);
  * Async-signal-safe, thread-safe, no cancellation point, leaves errno alone.
  */
 bool posixtrace_system_wants(trace_event_id_t before, trace_event_id_t after);
+
+/*
+ * A number for the streams that want events of the type now: 0 where none does, and another one
+ * where a stream has begun or ended to trace the process, and in a forked child.  For a caller that
+ * records an event once in each stream.  Costs a few nanoseconds; until the process has called the
+ * library it is a number of its own.  0 for an id that is not in the list.
+ * Async-signal-safe, thread-safe, no cancellation point, leaves errno alone.
+ */
+uint64_t posixtrace_system_streams(trace_event_id_t id);
 
 /*
  * A thread of this process, the calling one or another, has been given another name

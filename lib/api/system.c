@@ -61,6 +61,27 @@ PT_PUBLIC bool posixtrace_system_wants(trace_event_id_t before, trace_event_id_t
             pt_load_relaxed(&gates[PT_ID_CPU_TIME])) != 0;
 }
 
+PT_PUBLIC uint64_t posixtrace_system_streams(trace_event_id_t id)
+{
+    const uint64_t *gates = pt_load_pointer(&pt_gates);
+    const struct pt_page *page = (const void *)((const char *)gates -
+                                                offsetof(struct pt_page, gates));
+    uint64_t open, sum;
+
+    if (id > PT_ID_OWN_LAST || !pt_event_is_own(id))
+        return 0;
+    open = pt_load_relaxed(&gates[id]);
+    if (open == 0)
+        return 0;
+    sum = page->pid + 1u;
+    for (; open; open &= open - 1) {
+        unsigned bit = (unsigned)__builtin_ctzll(open);
+
+        sum = (sum ^ bit ^ pt_load_relaxed(&page->epoch[bit]) << 6) * 0x9e3779b97f4a7c15ull;
+    }
+    return sum ? sum : 1;
+}
+
 PT_PUBLIC void posixtrace_thread_renamed(pthread_t thread)
 {
     pt_thread_renamed((uint64_t)(uintptr_t)thread);

@@ -57,9 +57,9 @@ static const char *const names[PT_ID_OWN_LAST + 1] = {
     [POSIXTRACE_CHILD_WAITED] = "posixtrace_child_waited",
     [POSIXTRACE_SIGNAL_WAIT] = "posixtrace_signal_wait",
     [POSIXTRACE_SIGNAL_TAKEN] = "posixtrace_signal_taken",
+    [POSIXTRACE_DESCRIPTOR] = "posixtrace_descriptor",
 };
-_Static_assert(PT_ID_OWN_FIRST == POSIXTRACE_SWITCH_IN &&
-                   PT_ID_OWN_LAST == POSIXTRACE_SIGNAL_TAKEN &&
+_Static_assert(PT_ID_OWN_FIRST == POSIXTRACE_SWITCH_IN && PT_ID_OWN_LAST == POSIXTRACE_DESCRIPTOR &&
                    PT_ID_CPU_TIME == POSIXTRACE_CPU_TIME,
                "the first and the last of them, and one");
 
@@ -146,6 +146,9 @@ const char *pt_event_system_description(uint32_t id)
         [POSIXTRACE_CHILD_WAITED] = OF(CHILD_CALLS "i64 result"),
         [POSIXTRACE_SIGNAL_WAIT] = OF(SIGNAL_CALLS CALLER),
         [POSIXTRACE_SIGNAL_TAKEN] = OF(SIGNAL_CALLS "i64 result"),
+        [POSIXTRACE_DESCRIPTOR] = OF("i32 descriptor; u32 kind {other, file, directory, pipe, "
+                                     "socket, tty, device, eventfd, timerfd, signalfd, epoll, "
+                                     "inotify}; str name"),
     };
 
     return id <= PT_ID_OWN_LAST ? text[id] : NULL;

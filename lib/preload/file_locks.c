@@ -20,6 +20,7 @@ static void began(const struct preload_io *c, uint32_t mode, bool waits, const v
         uint64_t caller;
     } data = { c->call, c->descriptor, mode, waits, (uintptr_t)caller };
 
+    preload_descriptor(c->descriptor);
     preload_event(POSIXTRACE_FILE_LOCK, &data, sizeof data);
 }
 

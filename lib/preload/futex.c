@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * Waits for a futex by syscall(), by which runtimes and libraries have locks of their own.  All
- * other system calls are made as they are.
+ * other system calls are made as they are; of close() the descriptor is noted.
  */
 #include <errno.h>
 #include <linux/futex.h>
@@ -42,6 +42,8 @@ PRELOAD_PUBLIC long syscall(long number, ...)
         a[i] = va_arg(more, long);
     va_end(more);
     word = (const void *)a[0];
+    if (number == SYS_close)
+        preload_descriptor_ends((int)a[0]);
     if (!waits(number, a[1]) || PRELOAD_OFF(word, POSIXTRACE_FUTEX_WAIT, POSIXTRACE_FUTEX_WOKEN))
         return real_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
     preload_object(POSIXTRACE_FUTEX_WAIT, word, PRELOAD_CALLER);

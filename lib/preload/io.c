@@ -10,8 +10,9 @@
 
 #define SECOND INT64_C(1000000000)
 
-#define IO(type, number, name, parameters, arguments) \
-    PRELOAD_CALL(type, POSIXTRACE_IO, number, name, parameters, arguments, a)
+#define IO(type, number, name, parameters, arguments)                              \
+    PRELOAD_CALL_MORE(type, POSIXTRACE_IO, number, name, parameters, arguments, a, \
+                      (preload_descriptor(a), preload_io_began(&call, caller)))
 
 REAL_IO(IO)
 REAL_IO_NEWER(IO)
@@ -51,6 +52,7 @@ static void poll_began(const struct preload_io *c, uint64_t count, int64_t timeo
         uint64_t caller;
     } data = { c->call, c->descriptor, count, timeout, (uintptr_t)caller };
 
+    preload_descriptor(c->descriptor);
     preload_event(POSIXTRACE_POLL, &data, sizeof data);
 }
 

@@ -117,6 +117,10 @@ struct preload_io {
     uint32_t call;
     int32_t descriptor;
 };
+/* Records what the descriptor is, if that was not done yet. */
+void preload_descriptor(int fd);
+/* It is closed, or another one has its number: called before and after that. */
+void preload_descriptor_ends(int fd);
 void preload_io_began(const struct preload_io *call, const void *caller);
 void preload_io_ended(const struct preload_io *call, int64_t result);
 void preload_io_cancelled(void *call);

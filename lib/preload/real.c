@@ -116,6 +116,13 @@ static long first_syscall(long number, ...)
 }
 long (*real_syscall)(long, ...) = first_syscall;
 
+static void first_closefrom(int least)
+{
+    if (find() && real_closefrom != first_closefrom)
+        real_closefrom(least);
+}
+void (*real_closefrom)(int) = first_closefrom;
+
 static unsigned first_sleep(unsigned seconds)
 {
     return find() && real_sleep != first_sleep ? real_sleep(seconds) : seconds;
@@ -173,6 +180,7 @@ void real_find(void)
     REAL_SET_HANDLER(SET)
 #undef SET
     set(&real_sleep, "sleep");
+    set(&real_closefrom, "closefrom");
     finding = false;
     errno = saved;
 }

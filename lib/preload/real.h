@@ -9,9 +9,11 @@
 #ifndef PRELOAD_REAL_H
 #define PRELOAD_REAL_H
 
+#include <dirent.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <stdio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -61,6 +63,15 @@
     E(sem_clockwait, (sem_t * a, clockid_t b, const struct timespec *c), (a, b, c))        \
     E(sem_post, (sem_t * a), (a))                                                          \
     E(nanosleep, (const struct timespec *a, struct timespec *b), (a, b))                   \
+    E(close, (int a), (a))                                                                 \
+    E(__close, (int a), (a))                                                               \
+    E(dup2, (int a, int b), (a, b))                                                        \
+    E(__dup2, (int a, int b), (a, b))                                                      \
+    E(dup3, (int a, int b, int c), (a, b, c))                                              \
+    E(fclose, (FILE * a), (a))                                                             \
+    E(pclose, (FILE * a), (a))                                                             \
+    E(closedir, (DIR * a), (a))                                                            \
+    E(close_range, (unsigned a, unsigned b, int c), (a, b, c))                             \
     E(pause, (void), ())                                                                   \
     E(usleep, (useconds_t a), (a))                                                         \
     E(timer_settime, (timer_t a, int b, const struct itimerspec *c, struct itimerspec *d), \
@@ -82,6 +93,7 @@ REAL_ERRNO(REAL_DECLARE)
 #undef REAL_DECLARE
 extern unsigned (*real_sleep)(unsigned);
 extern long (*real_syscall)(long, ...);
+extern void (*real_closefrom)(int);
 #define REAL_DECLARE_FCNTL(name) extern int (*real_##name)(int, int, ...);
 REAL_VARIADIC(REAL_DECLARE_FCNTL)
 #undef REAL_DECLARE_FCNTL

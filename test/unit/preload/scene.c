@@ -21,6 +21,7 @@ static struct {
 static char path[TH_PATH];
 static int fd, started;
 static trace_id_t reading;
+static char descriptors[TEXT];
 
 int64_t scene_due[SCENE_DUES];
 const struct timespec scene_past = { 1, 0 };
@@ -178,11 +179,44 @@ static void tell_object(const struct posixtrace_event *e, char *to)
     }
 }
 
+/* "FILE file /path", apart from the calls. */
+static void tell_descriptor(const struct posixtrace_event *e)
+{
+    static const char *const kinds[] = { "other",   "file",     "directory", "pipe",
+                                         "socket",  "tty",      "device",    "eventfd",
+                                         "timerfd", "signalfd", "epoll",     "inotify" };
+    char *to = descriptors + strlen(descriptors);
+    struct {
+        int32_t fd;
+        uint32_t kind;
+        char name[POSIXTRACE_DESCRIPTOR_TEXT_MAX + 1];
+    } data;
+
+    ck_assert_uint_le(e->data_len, sizeof data);
+    ck_assert_uint_gt(e->data_len, 8);
+    memcpy(&data, e->data, e->data_len);
+    ck_assert_uint_eq(strlen(data.name), e->data_len - 9);
+    ck_assert_uint_lt(data.kind, TH_COUNT(kinds));
+    ck_assert_uint_lt(strlen(descriptors) + 300, sizeof descriptors);
+    sprintf(to, "%s%s %s %s", to == descriptors ? "" : ", ", object_name(e, (uint64_t)data.fd),
+            kinds[data.kind], data.name);
+}
+
+const char *scene_descriptors(void)
+{
+    return descriptors;
+}
+
 static void tell_event(const struct posixtrace_event *e)
 {
-    char *to = text_of(e->tid);
+    char *to;
 
     ck_assert_int_eq(strncmp(e->name, "posixtrace_", 11), 0);
+    if (e->id == POSIXTRACE_DESCRIPTOR) {
+        tell_descriptor(e);
+        return;
+    }
+    to = text_of(e->tid);
     to += strlen(to);
     ck_assert_uint_lt(strlen(text_of(e->tid)), TEXT - 100);
     to += sprintf(to, "%s%s ", to == text_of(e->tid) ? "" : ", ", e->name + 11);
@@ -207,6 +241,7 @@ void scene_end(trace_id_t trid)
     ck_ok(started);
     close(fd);
     thread_count = due_count = 0;
+    descriptors[0] = '\0';
     reading = trid = th_open(path);
     while (posixtrace_next_event(trid, &e, sizeof e, &end) == 0 && !end)
         if (e.id > POSIX_TRACE_ERROR)

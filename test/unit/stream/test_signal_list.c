@@ -80,6 +80,11 @@ static void call_system_wanted(void)
     is_good = posixtrace_system_wanted();
 }
 
+static void call_system_streams(void)
+{
+    is_good = posixtrace_system_streams(POSIXTRACE_SEM_POST) != 0;
+}
+
 static void call_system_wants(void)
 {
     is_good = posixtrace_system_wants(POSIXTRACE_SEM_POST, POSIXTRACE_SEM_POST);
@@ -197,6 +202,7 @@ static const struct {
     { "posixtrace_loss_cause_text", call_loss_cause_text },
     { "posixtrace_system_event", call_system_event },
     { "posixtrace_system_wanted", call_system_wanted },
+    { "posixtrace_system_streams", call_system_streams },
     { "posixtrace_system_wants", call_system_wants },
     { "posixtrace_thread_renamed", call_thread_renamed },
     { "posixtrace_value_float", call_value_float },

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * What descriptors are: an event for each, before the first traced call on it.
+ *
+ * A word for each descriptor below LIMIT, in pages that the process gets only for those that it
+ * uses:
+ *
+ *   high 32 bits   generation: incremented when the descriptor is closed or replaced
+ *   low 32 bits    0: nothing was recorded in this generation; LOOKING; else of
+ *                  posixtrace_system_streams() when the descriptor was recorded
+ *
+ * A function that records a descriptor stores LOOKING, records the event, and stores the streams,
+ * each by compare-and-exchange: if the descriptor was closed meanwhile, the next call on it looks
+ * again.  Two threads that look at the same time record it twice.  A close changes a word that is
+ * not 0 before and after it: before, as another thread may have the number again before this one
+ * returns; after, if a call of another thread has recorded it in between.  No lock, no allocation;
+ * async-signal-safe.
+ *
+ * A vfork child has a table of descriptors of its own and shares this one: it records none.
+ */
+#include <errno.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <termios.h>
+#include "preload/preload.h"
+#include "preload/real.h"
+#include "preload/real_io.h"
+
+enum { LIMIT = 65536, TEXT_MAX = POSIXTRACE_DESCRIPTOR_TEXT_MAX };
+
+#define GENERATION ((uint64_t)1 << 32)
+#define LOOKING    1u
+
+static uint64_t words[LIMIT];
+static pid_t owner; /* of the memory */
+
+struct text {
+    char at[TEXT_MAX + 1];
+    size_t length;
+};
+
+static void add(struct text *t, const char *from, size_t length)
+{
+    if (length > TEXT_MAX - t->length)
+        length = TEXT_MAX - t->length;
+    memcpy(t->at + t->length, from, length);
+    t->length += length;
+    t->at[t->length] = '\0';
+}
+
+static void add_number(struct text *t, unsigned number, unsigned base)
+{
+    char digits[12], *p = digits + sizeof digits;
+
+    do
+        *--p = "0123456789abcdef"[number % base];
+    while (number /= base);
+    add(t, p, (size_t)(digits + sizeof digits - p));
+}
+
+static void add_port(struct text *t, in_port_t port)
+{
+    add(t, ":", 1);
+    add_number(t, ntohs(port), 10);
+}
+
+static void add_ipv4(struct text *t, const struct sockaddr_in *a)
+{
+    const uint8_t *p = (const uint8_t *)&a->sin_addr;
+
+    for (int i = 0; i < 4; i++) {
+        add(t, ".", i > 0);
+        add_number(t, p[i], 10);
+    }
+    add_port(t, a->sin_port);
+}
+
+static void add_ipv6(struct text *t, const struct sockaddr_in6 *a)
+{
+    const uint8_t *p = a->sin6_addr.s6_addr;
+
+    add(t, "[", 1);
+    for (int i = 0; i < 16; i += 2) {
+        add(t, ":", i > 0);
+        add_number(t, (unsigned)p[i] << 8 | p[i + 1], 16);
+    }
+    add(t, "]", 1);
+    add_port(t, a->sin6_port);
+}
+
+/* False: it says nothing. */
+static bool add_address(struct text *t, const struct sockaddr_storage *a, socklen_t size)
+{
+    const struct sockaddr_un *un = (const void *)a;
+    const size_t path = offsetof(struct sockaddr_un, sun_path);
+
+    if (a->ss_family == AF_INET)
+        add_ipv4(t, (const void *)a);
+    else if (a->ss_family == AF_INET6)
+        add_ipv6(t, (const void *)a);
+    else if (a->ss_family != AF_UNIX || size <= path)
+        return false;
+    else if (un->sun_path[0])
+        add(t, un->sun_path, strnlen(un->sun_path, size - path));
+    else {
+        add(t, "@", 1);
+        add(t, un->sun_path + 1, size - path - 1);
+    }
+    return true;
+}
+
+/* The peer, or what it is bound to. */
+static bool add_socket(struct text *t, int fd)
+{
+    struct sockaddr_storage a;
+    socklen_t size = sizeof a;
+
+    memset(&a, 0, sizeof a);
+    if (getpeername(fd, (struct sockaddr *)&a, &size) == 0 && add_address(t, &a, size))
+        return true;
+    size = sizeof a;
+    add(t, "at ", 3);
+    if (getsockname(fd, (struct sockaddr *)&a, &size) == 0 && add_address(t, &a, size))
+        return true;
+    t->length = 0;
+    return false;
+}
+
+/* What the kernel calls it. */
+static void add_link(struct text *t, int fd)
+{
+    struct text name = { .length = 0 };
+    char path[1024];
+    ssize_t length;
+
+    add(&name, "/proc/self/fd/", 14);
+    add_number(&name, (unsigned)fd, 10);
+    length = readlink(name.at, path, sizeof path);
+    if (length > TEXT_MAX) {
+        add(t, "...", 3);
+        add(t, path + length - (TEXT_MAX - 3), TEXT_MAX - 3);
+    } else if (length > 0) {
+        add(t, path, (size_t)length);
+    }
+}
+
+/* Of an inode that only descriptors have. */
+static uint32_t kind_of_name(const char *name)
+{
+    static const struct {
+        const char *name;
+        uint32_t kind;
+    } kinds[] = {
+        { "anon_inode:[eventfd]", POSIXTRACE_KIND_EVENTFD },
+        { "anon_inode:[timerfd]", POSIXTRACE_KIND_TIMERFD },
+        { "anon_inode:[signalfd]", POSIXTRACE_KIND_SIGNALFD },
+        { "anon_inode:[eventpoll]", POSIXTRACE_KIND_EPOLL },
+        { "anon_inode:inotify", POSIXTRACE_KIND_INOTIFY },
+    };
+
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strncmp(name, kinds[i].name, strlen(kinds[i].name)) == 0)
+            return kinds[i].kind;
+    return POSIXTRACE_KIND_OTHER;
+}
+
+static uint32_t kind_of(int fd, mode_t mode, const char *name)
+{
+    struct termios terminal;
+
+    switch (mode & S_IFMT) {
+    case S_IFREG: return POSIXTRACE_KIND_FILE;
+    case S_IFDIR: return POSIXTRACE_KIND_DIRECTORY;
+    case S_IFIFO: return POSIXTRACE_KIND_PIPE;
+    case S_IFSOCK: return POSIXTRACE_KIND_SOCKET;
+    case S_IFBLK: return POSIXTRACE_KIND_DEVICE;
+    case S_IFCHR:
+        return tcgetattr(fd, &terminal) == 0 ? POSIXTRACE_KIND_TTY : POSIXTRACE_KIND_DEVICE;
+    default: return kind_of_name(name);
+    }
+}
+
+static __attribute__((noinline)) void record(int fd)
+{
+    struct {
+        int32_t descriptor;
+        uint32_t kind;
+        char name[TEXT_MAX + 1];
+    } data = { .descriptor = fd };
+    struct text name = { .length = 0 };
+    struct stat status;
+    int saved = errno;
+
+    if (fstat(fd, &status) == 0) {
+        if (!S_ISSOCK(status.st_mode) || !add_socket(&name, fd))
+            add_link(&name, fd);
+        data.kind = kind_of(fd, status.st_mode, name.at);
+        memcpy(data.name, name.at, name.length + 1);
+        preload_event(POSIXTRACE_DESCRIPTOR, &data,
+                      offsetof(__typeof__(data), name) + name.length + 1);
+    }
+    errno = saved;
+}
+
+static uint32_t mark(void)
+{
+    uint64_t streams = posixtrace_system_streams(POSIXTRACE_DESCRIPTOR);
+
+    return streams ? (uint32_t)streams | LOOKING << 1 : 0;
+}
+
+static bool change(uint64_t *word, uint64_t *from, uint64_t to)
+{
+    return __atomic_compare_exchange_n(word, from, to, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+void preload_descriptor(int fd)
+{
+    uint64_t word, generation;
+    uint32_t now = mark();
+
+    if ((unsigned)fd >= LIMIT || !now)
+        return;
+    word = __atomic_load_n(&words[fd], __ATOMIC_RELAXED);
+    if (__builtin_expect((uint32_t)word == now, 1))
+        return;
+    generation = word & ~(uint64_t)UINT32_MAX;
+    if (!change(&words[fd], &word, generation | LOOKING))
+        return;
+    now = 0;
+    if (getpid() == owner) {
+        record(fd);
+        now = mark(); /* the process's first event changes it */
+    }
+    word = generation | LOOKING;
+    change(&words[fd], &word, generation | now);
+}
+
+void preload_descriptor_ends(int fd)
+{
+    uint64_t word;
+
+    if ((unsigned)fd >= LIMIT)
+        return;
+    word = __atomic_load_n(&words[fd], __ATOMIC_RELAXED);
+    while ((uint32_t)word != 0 &&
+           !change(&words[fd], &word, (word & ~(uint64_t)UINT32_MAX) + GENERATION))
+        ;
+}
+
+static void forked(void)
+{
+    owner = getpid();
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+    forked();
+    pthread_atfork(NULL, NULL, forked);
+}
+
+int __close(int fd);
+int __dup2(int fd, int as);
+
+/* fd is what ends. */
+#define ENDS(name, parameters, arguments, fd)         \
+    PRELOAD_PUBLIC int name parameters                \
+    {                                                 \
+        int saved = errno, ends = fd, r;              \
+                                                      \
+        errno = saved; /* fileno() may have set it */ \
+        preload_descriptor_ends(ends);                \
+        r = real_##name arguments;                    \
+        preload_descriptor_ends(ends);                \
+        return r;                                     \
+    }
+
+ENDS(close, (int fd), (fd), fd)
+ENDS(__close, (int fd), (fd), fd)
+ENDS(dup2, (int fd, int as), (fd, as), as)
+ENDS(__dup2, (int fd, int as), (fd, as), as)
+ENDS(dup3, (int fd, int as, int flags), (fd, as, flags), as)
+ENDS(fclose, (FILE * file), (file), fileno(file))
+ENDS(pclose, (FILE * file), (file), fileno(file))
+ENDS(closedir, (DIR * folder), (folder), dirfd(folder))
+
+static void range_ends(unsigned first, unsigned last)
+{
+    for (unsigned fd = first; fd <= last && fd < LIMIT; fd++)
+        preload_descriptor_ends((int)fd);
+}
+
+PRELOAD_PUBLIC int close_range(unsigned first, unsigned last, int flags)
+{
+    int r;
+
+    range_ends(first, last);
+    r = real_close_range(first, last, flags);
+    range_ends(first, last);
+    return r;
+}
+
+PRELOAD_PUBLIC void closefrom(int least)
+{
+    unsigned first = least < 0 ? 0 : (unsigned)least;
+
+    range_ends(first, LIMIT - 1);
+    real_closefrom(least);
+    range_ends(first, LIMIT - 1);
+}
