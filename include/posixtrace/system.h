@@ -251,6 +251,14 @@ bool posixtrace_system_wants(trace_event_id_t before, trace_event_id_t after);
 uint64_t posixtrace_system_streams(trace_event_id_t id);
 
 /*
+ * Stores in *set the types above that belong to groups, words with commas between them: switches,
+ * locks, io, sleep, threads, signals; calls for all of these but switches, and all.
+ * posixtrace_descriptor belongs to io and to locks.  EINVAL: a NULL pointer, or another word.
+ * Thread-safe, async-signal-safe.
+ */
+int posixtrace_eventset_system(const char *groups, trace_event_set_t *set);
+
+/*
  * A thread of this process, the calling one or another, has been given another name
  * (pthread_setname_np(), prctl(PR_SET_NAME)): streams that trace the process show it by that name
  * from now on, for all its events.  Without this call they find out within a second, and not at

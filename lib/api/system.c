@@ -8,6 +8,8 @@
  * traces the process, with any filter.
  */
 #include <posixtrace/system.h>
+#include <errno.h>
+#include "model/groups.h"
 #include "process/thread_name.h"
 #include "writer/event.h"
 
@@ -80,6 +82,11 @@ PT_PUBLIC uint64_t posixtrace_system_streams(trace_event_id_t id)
         sum = (sum ^ bit ^ pt_load_relaxed(&page->epoch[bit]) << 6) * 0x9e3779b97f4a7c15ull;
     }
     return sum ? sum : 1;
+}
+
+PT_PUBLIC int posixtrace_eventset_system(const char *groups, trace_event_set_t *set)
+{
+    return groups && set && pt_groups_read(groups, (struct pt_set *)(void *)set) ? 0 : EINVAL;
 }
 
 PT_PUBLIC void posixtrace_thread_renamed(pthread_t thread)

@@ -6,6 +6,7 @@
  * are given the same name the second finds it taken, however close they come.
  */
 #include <errno.h>
+#include <posixtrace/system.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include "base/sys.h"
 #include "control/control.h"
 #include "log/writer/lock.h"
+#include "model/groups.h"
 #include "process/exit.h"
 #include "startup/new_stream.h"
 #include "startup/self_record.h"
@@ -31,7 +33,9 @@ static struct {
     struct pt_record_name name; /* of the log */
     struct pt_attr attr;
     char expression[POSIXTRACE_EXPRESSION_MAX + 1];
-    bool system;     /* system events are asked for */
+    bool system;  /* system events are asked for */
+    bool filters; /* of these not the unwanted */
+    struct pt_set unwanted;
     const char *bad; /* which variable is not understood, and why */
     char bad_filter[PT_RECORD_BAD];
 } setting;
@@ -102,24 +106,27 @@ static bool read_filter(void)
 /* A symbol of the library that traces calls, if that is loaded. */
 extern const char pt_preload_is_here[] __attribute__((weak, visibility("default")));
 
-/* The same words as those of posixtrace record. */
+/* The same words as those of posixtrace record.  A filter leaves out the types of other groups. */
 static const char *read_system(struct pt_attr *attr)
 {
-    const char *at = secure_getenv("POSIXTRACE_RECORD_SYSTEM");
+    const char *list = secure_getenv("POSIXTRACE_RECORD_SYSTEM");
     bool calls = false;
 
-    for (; at && *at; at += strcspn(at, ","), at += *at == ',') {
-        size_t length = strcspn(at, ",");
-        bool all = length == 3 && strncmp(at, "all", 3) == 0;
-        bool some_calls = all || (length == 5 && strncmp(at, "calls", 5) == 0);
-        bool switches = all || (length == 8 && strncmp(at, "switches", 8) == 0);
+    if (!list || !*list)
+        return NULL;
+    if (!pt_groups_read(list, &setting.unwanted))
+        return "POSIXTRACE_RECORD_SYSTEM has other words than locks, io, sleep, threads, signals, "
+               "calls, switches and all";
+    setting.system = true;
+    attr->switches = pt_set_has(&setting.unwanted, POSIXTRACE_SWITCH_IN);
+    for (uint32_t id = PT_ID_OWN_FIRST; id <= PT_ID_OWN_LAST; id++) {
+        bool wanted = pt_set_has(&setting.unwanted, id), call = id > POSIXTRACE_CPU_TIME;
 
-        if (!some_calls && !switches)
-            return "POSIXTRACE_RECORD_SYSTEM has other words than calls, switches and all";
-        calls |= some_calls;
-        attr->switches |= switches;
-        setting.system = true;
+        (wanted ? pt_set_del : pt_set_add)(&setting.unwanted, id);
+        calls |= wanted && call;
+        setting.filters |= !wanted && call;
     }
+    setting.filters &= calls;
     return calls && !pt_preload_is_here
                ? "POSIXTRACE_RECORD_SYSTEM has calls, for which LD_PRELOAD must name "
                  "libposixtrace-preload.so"
@@ -197,7 +204,9 @@ static int start(struct pt_self *self, trace_id_t trid)
         return 0;
     if (setting.system)
         pt_names_use_own(self->names);
-    if (setting.expression[0])
+    if (setting.filters)
+        r = pt_stream_set_filter(s, &setting.unwanted, POSIX_TRACE_SET_EVENTSET, 0);
+    if (r == 0 && setting.expression[0])
         r = pt_stream_set_expression(s, setting.expression, 0);
     if (r == 0)
         r = pt_stream_start(s, 0);

@@ -30,7 +30,9 @@ struct record_request {
     uint64_t size, log_size; /* 0: not given */
     int policy;              /* enum record_policy */
     bool calls, switches;    /* --system */
-    uint64_t switch_buffer;  /* 0: not given */
+    bool some_calls;         /* of the calls only those that are not in unwanted */
+    trace_event_set_t unwanted;
+    uint64_t switch_buffer; /* 0: not given */
     bool print, quiet;
 };
 

@@ -3,6 +3,9 @@
 /*
  * --system: events of the system, beside those of the program.
  *
+ *   locks, io, sleep, threads, signals
+ *              groups of calls; the stream's filter closes the gates of the others, so that a
+ *              call of another group costs one test
  *   calls      made by a library that the started program gets through LD_PRELOAD; it
  *              lies beside the libposixtrace that this program itself uses
  *   switches   come from the kernel; where it refuses, the rest is recorded, and how
@@ -23,13 +26,35 @@
 
 #define LIBRARY "libposixtrace-preload.so"
 
-static const char *const kind_names[] = { "calls", "switches", "all", NULL };
-enum { CALLS, SWITCHES };
+static const char *const kind_names[] = { "calls", "switches", "all",     "locks", "io",
+                                          "sleep", "threads",  "signals", NULL };
+enum { CALLS, SWITCHES, ALL };
+
+/* The types of our own that are not in the groups. */
+static void set_unwanted(struct record_request *q, const char *kinds)
+{
+    trace_event_set_t all;
+
+    posixtrace_eventset_system("all", &all);
+    posixtrace_eventset_system(kinds, &q->unwanted);
+    for (trace_event_id_t id = POSIXTRACE_SWITCH_IN; id < POSIX_TRACE_UNNAMED_USEREVENT; id++) {
+        int ours = 0, wanted = 0;
+
+        if (posix_trace_eventset_ismember(id, &all, &ours) != 0 || !ours)
+            continue;
+        posix_trace_eventset_ismember(id, &q->unwanted, &wanted);
+        if (wanted)
+            posix_trace_eventset_del(id, &q->unwanted);
+        else
+            posix_trace_eventset_add(id, &q->unwanted);
+    }
+}
 
 int record_system_parse(struct record_request *q, const char *kinds)
 {
     char word[64];
     int status = EXIT_DONE;
+    bool whole = false;
 
     kinds = kinds ? kinds : "all";
     for (const char *at = kinds; at && status == EXIT_DONE;) {
@@ -41,9 +66,13 @@ int record_system_parse(struct record_request *q, const char *kinds)
         if (kind < 0)
             status = options_bad_word("kind of system events", word, kind_names);
         q->calls |= kind >= 0 && kind != SWITCHES;
-        q->switches |= kind >= 0 && kind != CALLS;
+        q->switches |= kind == SWITCHES || kind == ALL;
+        whole |= kind == CALLS || kind == ALL;
         at = at[length] ? at + length + 1 : NULL;
     }
+    q->some_calls = q->calls && !whole;
+    if (status == EXIT_DONE && q->some_calls)
+        set_unwanted(q, kinds);
     return status;
 }
 
@@ -100,6 +129,8 @@ int record_system_begin(struct recording *r, const struct record_request *q)
 
     if (q->calls || q->switches)
         error = posix_trace_trid_eventid_open(r->trid, "posixtrace_switch_in", &id);
+    if (error == 0 && q->some_calls)
+        error = posix_trace_set_filter(r->trid, &q->unwanted, POSIX_TRACE_SET_EVENTSET);
     if (error == 0 && q->switches)
         error = record_switches_begin(r, q);
     return error;

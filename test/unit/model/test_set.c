@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "model/groups.h"
 #include "model/set.h"
 #include "support/run_suite.h"
 #include "support/system_types.h"
@@ -180,9 +181,38 @@ START_TEST(null_arguments)
 }
 END_TEST
 
+/* Each type is in one group, but for the descriptors; calls are all without switches. */
+START_TEST(groups)
+{
+    static const char *const names[] = { "switches", "locks", "io", "sleep", "threads", "signals" };
+    static const char *const wrong[] = { "", "io,", ",io", "lock", "io locks", "IO" };
+    struct pt_set s, all, calls;
+
+    ck_assert(pt_groups_read("all", &all));
+    ck_assert(pt_groups_read("calls", &calls));
+    for (uint32_t id = 0; id < PT_ID_MAX; id++) {
+        unsigned n = 0;
+
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+            ck_assert(pt_groups_read(names[i], &s));
+            n += pt_set_has(&s, id);
+        }
+        ck_assert_uint_eq(n, !pt_event_is_own(id) ? 0 : id == POSIXTRACE_DESCRIPTOR ? 2 : 1);
+        ck_assert(pt_set_has(&all, id) == pt_event_is_own(id));
+        ck_assert(pt_set_has(&calls, id) == (pt_event_is_own(id) && id > POSIXTRACE_CPU_TIME));
+    }
+    ck_assert(pt_groups_read("io,switches", &s));
+    ck_assert(pt_set_has(&s, POSIXTRACE_POLL_DONE) && pt_set_has(&s, POSIXTRACE_SWITCH_IN) &&
+              !pt_set_has(&s, POSIXTRACE_SLEEP));
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        ck_assert(!pt_groups_read(wrong[i], &s));
+}
+END_TEST
+
 static void add(TCase *t)
 {
     tcase_add_test(t, each_id_is_alone);
+    tcase_add_test(t, groups);
     tcase_add_test(t, fill_system);
     tcase_add_test(t, fill_wopid);
     tcase_add_test(t, fill_all);

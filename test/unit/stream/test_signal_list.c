@@ -80,6 +80,13 @@ static void call_system_wanted(void)
     is_good = posixtrace_system_wanted();
 }
 
+static void call_eventset_system(void)
+{
+    trace_event_set_t set;
+
+    is_good = posixtrace_eventset_system("io,locks", &set) == 0;
+}
+
 static void call_system_streams(void)
 {
     is_good = posixtrace_system_streams(POSIXTRACE_SEM_POST) != 0;
@@ -202,6 +209,7 @@ static const struct {
     { "posixtrace_loss_cause_text", call_loss_cause_text },
     { "posixtrace_system_event", call_system_event },
     { "posixtrace_system_wanted", call_system_wanted },
+    { "posixtrace_eventset_system", call_eventset_system },
     { "posixtrace_system_streams", call_system_streams },
     { "posixtrace_system_wants", call_system_wants },
     { "posixtrace_thread_renamed", call_thread_renamed },
