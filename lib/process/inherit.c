@@ -207,17 +207,35 @@ static bool look_at_ancestors(struct heritage *w, uint32_t pid, uint64_t start)
 
 /* ---- in a forked child ---- */
 
+/* The parent's segment, whose header is all that is mapped here.  There is address space for the
+ * rest, where it was in the parent, unless the program has taken that since. */
+static struct pt_seg *map_again(const struct pt_seg *seg)
+{
+    struct pt_seg *again = pt_sys_pages(sizeof *again);
+
+    if (again && pt_seg_map_again(again, seg) < 0) {
+        munmap(again, sizeof *again);
+        again = NULL;
+    }
+    if (again)
+        again->epoch = 1; /* the child's own, for some epoch: it may be unmapped */
+    return again;
+}
+
 static void take_known(struct pt_self *child, const struct pt_self *parent)
 {
     for (unsigned bit = 0; bit < PT_STREAMS; bit++) {
-        struct pt_seg *seg = pt_load_acquire(&parent->known[bit].seg);
-
+        struct pt_seg *seg = pt_load_acquire(&parent->known[bit].seg), *again = NULL;
         int own;
 
         if (!seg || !is_known(parent, parent->page, bit) ||
             seg->g.attr.inheritance != POSIX_TRACE_INHERITED)
             continue;
-        own = pt_join_take(child, seg, false);
+        if (seg->shielded)
+            seg = again = map_again(seg);
+        own = seg ? pt_join_take(child, seg, false) : -1;
+        if (again && own < 0)
+            close_segment(again);
         if (own >= 0)
             child->from_parent |= 1ull << own;
         if (own >= 0 && pt_page_bit_is_of(child->page, (unsigned)own, seg->file))

@@ -216,6 +216,7 @@ static struct pt_self *make_new(bool by_control)
     }
     pt_fork_part();
     old = parent = pt_self_latest();
+    pt_fork_plug(parent);
     s = pt_self_words() ? build(parent, by_control) : NULL;
     if (s && stops(pt_inherit(s, parent), by_control)) {
         discard(s, parent);
