@@ -54,6 +54,12 @@
  * the call names, or events it takes; timeout: in ns, -1: none.
  *   descriptor                         i32 descriptor, u32 kind, path or address with a NUL
  *
+ *   long_call                          u32 type, u32 call, u64 object, i64 result, i64 duration,
+ *                                      u64 caller
+ *
+ * long_call: a call whole, where only long ones are recorded.  type: that of the event that would
+ * start it; call UINT32_MAX: the type has none; object: its object, or descriptor or pid; result:
+ * its error or result; duration: ns until the time of the event.
  * descriptor: kind is one of enum posixtrace_descriptor_kind; the path of a file, "..." in the
  * place of its beginning if it is too long; of a socket the address of the peer, or "at " and its
  * own.
@@ -122,6 +128,7 @@ extern "C" {
 #define POSIXTRACE_SIGNAL_WAIT      54u
 #define POSIXTRACE_SIGNAL_TAKEN     55u
 #define POSIXTRACE_DESCRIPTOR       56u
+#define POSIXTRACE_LONG_CALL        57u
 
 /*
  * Which call.  A variant for large files, or with checks of a buffer's size (pread64(),

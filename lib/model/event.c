@@ -58,8 +58,9 @@ static const char *const names[PT_ID_OWN_LAST + 1] = {
     [POSIXTRACE_SIGNAL_WAIT] = "posixtrace_signal_wait",
     [POSIXTRACE_SIGNAL_TAKEN] = "posixtrace_signal_taken",
     [POSIXTRACE_DESCRIPTOR] = "posixtrace_descriptor",
+    [POSIXTRACE_LONG_CALL] = "posixtrace_long_call",
 };
-_Static_assert(PT_ID_OWN_FIRST == POSIXTRACE_SWITCH_IN && PT_ID_OWN_LAST == POSIXTRACE_DESCRIPTOR &&
+_Static_assert(PT_ID_OWN_FIRST == POSIXTRACE_SWITCH_IN && PT_ID_OWN_LAST == POSIXTRACE_LONG_CALL &&
                    PT_ID_CPU_TIME == POSIXTRACE_CPU_TIME,
                "the first and the last of them, and one");
 
@@ -84,23 +85,34 @@ const char *pt_event_system_name(uint32_t id)
 #define NUMBER OF("u32 number")
 
 /* In the order of enum posixtrace_call. */
-#define IO_CALLS                                                                             \
-    "u32 call {read, write, pread, pwrite, readv, writev, preadv, pwritev, preadv2, "        \
-    "pwritev2, recv, send, recvfrom, sendto, recvmsg, sendmsg, recvmmsg, sendmmsg, accept, " \
-    "accept4, connect, fsync, fdatasync, syncfs, sync_file_range, sendfile, splice, tee, "   \
-    "vmsplice, copy_file_range, mq_receive, mq_timedreceive, mq_send, mq_timedsend}; "       \
-    "i32 descriptor; "
-#define POLL_CALLS                                                                          \
-    "u32 call {poll = 64, ppoll, select, pselect, epoll_wait, epoll_pwait, epoll_pwait2}; " \
-    "i32 descriptor; "
-#define LOCK_CALLS  "u32 call {flock = 80, fcntl, lockf}; i32 descriptor; "
-#define CHILD_CALLS "u32 call {wait = 88, waitpid, wait3, wait4, waitid}; i32 pid; "
-#define SIGNAL_CALLS \
-    "u32 call {sigwait = 96, sigwaitinfo, sigtimedwait, sigsuspend, pause}; i32 zero; "
+#define IO_NAMES                                                                      \
+    "read, write, pread, pwrite, readv, writev, preadv, pwritev, preadv2, pwritev2, " \
+    "recv, send, recvfrom, sendto, recvmsg, sendmsg, recvmmsg, sendmmsg, accept, "    \
+    "accept4, connect, fsync, fdatasync, syncfs, sync_file_range, sendfile, splice, " \
+    "tee, vmsplice, copy_file_range, mq_receive, mq_timedreceive, mq_send, "          \
+    "mq_timedsend"
+#define POLL_NAMES "poll = 64, ppoll, select, pselect, epoll_wait, epoll_pwait, epoll_pwait2"
+
+#define LOCK_NAMES          "flock = 80, fcntl, lockf"
+#define CHILD_NAMES         "wait = 88, waitpid, wait3, wait4, waitid"
+#define SIGNAL_NAMES        "sigwait = 96, sigwaitinfo, sigtimedwait, sigsuspend, pause"
+#define CALL(names, number) "u32 call {" names "}; i32 " number "; "
+#define IO_CALLS            CALL(IO_NAMES, "descriptor")
+#define POLL_CALLS          CALL(POLL_NAMES, "descriptor")
+#define LOCK_CALLS          CALL(LOCK_NAMES, "descriptor")
+#define CHILD_CALLS         CALL(CHILD_NAMES, "pid")
+#define SIGNAL_CALLS        CALL(SIGNAL_NAMES, "zero")
+#define ALL_CALLS                                                               \
+    IO_NAMES ", " POLL_NAMES ", " LOCK_NAMES ", " CHILD_NAMES ", " SIGNAL_NAMES \
+             ", none = 4294967295"
+#define TYPES                                                                               \
+    "mutex_lock = 20, rwlock_lock = 23, cond_wait = 26, sem_wait = 29, barrier_wait = 32, " \
+    "sleep = 34, io = 42, poll = 44, file_lock = 46, futex_wait = 48, thread_join = 50, "   \
+    "child_wait = 52, signal_wait = 54"
 _Static_assert(POSIXTRACE_CALL_MQ_TIMEDSEND == 33 && POSIXTRACE_CALL_POLL == 64 &&
                    POSIXTRACE_CALL_EPOLL_PWAIT2 == 70 && POSIXTRACE_CALL_LOCKF == 82 &&
                    POSIXTRACE_CALL_WAITID == 92 && POSIXTRACE_CALL_PAUSE == 100,
-               "IO_CALLS and the others");
+               "IO_NAMES and the others");
 
 const char *pt_event_system_description(uint32_t id)
 {
@@ -149,6 +161,8 @@ const char *pt_event_system_description(uint32_t id)
         [POSIXTRACE_DESCRIPTOR] = OF("i32 descriptor; u32 kind {other, file, directory, pipe, "
                                      "socket, tty, device, eventfd, timerfd, signalfd, epoll, "
                                      "inotify}; str name"),
+        [POSIXTRACE_LONG_CALL] = OF("u32 type {" TYPES "}; u32 call {" ALL_CALLS "}; x64 object; "
+                                    "i64 result; i64 duration; " CALLER),
     };
 
     return id <= PT_ID_OWN_LAST ? text[id] : NULL;

@@ -199,8 +199,8 @@ static __attribute__((noinline)) void record(int fd)
             add_link(&name, fd);
         data.kind = kind_of(fd, status.st_mode, name.at);
         memcpy(data.name, name.at, name.length + 1);
-        preload_event(POSIXTRACE_DESCRIPTOR, &data,
-                      offsetof(__typeof__(data), name) + name.length + 1);
+        posixtrace_system_event(POSIXTRACE_DESCRIPTOR, &data,
+                                offsetof(__typeof__(data), name) + name.length + 1);
     }
     errno = saved;
 }
@@ -218,6 +218,12 @@ static bool change(uint64_t *word, uint64_t *from, uint64_t to)
 }
 
 void preload_descriptor(int fd)
+{
+    if (!preload_longer)
+        preload_descriptor_now(fd);
+}
+
+void preload_descriptor_now(int fd)
 {
     uint64_t word, generation;
     uint32_t now = mark();

@@ -40,7 +40,10 @@ bool preload_is_quiet(const void *caller, const void *object)
 
 void preload_event(trace_event_id_t id, const void *data, size_t length)
 {
-    posixtrace_system_event(id, data, length);
+    if (__builtin_expect(preload_longer, 0))
+        preload_longer_event(id, data, length);
+    else
+        posixtrace_system_event(id, data, length);
 }
 
 void preload_pair(trace_event_id_t id, const void *object, int64_t second)
@@ -60,7 +63,8 @@ void preload_object(trace_event_id_t id, const void *object, const void *caller)
 
 void preload_cpu_time(void)
 {
-    preload_event(POSIXTRACE_CPU_TIME, NULL, 0);
+    if (!preload_longer)
+        posixtrace_system_event(POSIXTRACE_CPU_TIME, NULL, 0);
 }
 
 void preload_cancelled(void *call)
@@ -136,6 +140,7 @@ __attribute__((constructor)) static void begin(void)
     int saved = errno;
 
     real_find();
+    preload_longer_begin();
     dl_iterate_phdr(note_range, NULL);
     record_itself();
     ready = true;

@@ -103,6 +103,11 @@ void preload_pair(trace_event_id_t id, const void *object, int64_t second);
  * wait and after it. */
 void preload_cpu_time(void);
 
+/* Only long calls are recorded (longer.c). */
+extern bool preload_longer;
+void preload_longer_begin(void);
+void preload_longer_event(trace_event_id_t id, const void *data, size_t length);
+
 /* The argument for pthread_cleanup_push(), for the end of a call when the thread is cancelled. */
 struct preload_call {
     trace_event_id_t id; /* event type of the end */
@@ -119,6 +124,7 @@ struct preload_io {
 };
 /* Records what the descriptor is, if that was not done yet. */
 void preload_descriptor(int fd);
+void preload_descriptor_now(int fd); /* also where only long calls are recorded */
 /* It is closed, or another one has its number: called before and after that. */
 void preload_descriptor_ends(int fd);
 void preload_io_began(const struct preload_io *call, const void *caller);

@@ -50,6 +50,7 @@ const char *const metrics_system_names[] = { "posix_trace_unnamed_userevent",
                                              "posixtrace_signal_wait",
                                              "posixtrace_signal_taken",
                                              "posixtrace_descriptor",
+                                             "posixtrace_long_call",
                                              NULL };
 
 bool metrics_name_is_wrong(const char *event)

@@ -32,6 +32,7 @@ struct record_request {
     bool calls, switches;    /* --system */
     bool some_calls;         /* of the calls only those that are not in unwanted */
     trace_event_set_t unwanted;
+    int64_t longer_than;    /* ns; 0: all calls */
     uint64_t switch_buffer; /* 0: not given */
     bool print, quiet;
 };
@@ -97,6 +98,10 @@ void recording_drop(struct recording *r);
 /* record_system.c */
 /* Parses the value of --system, NULL: all.  EXIT_DONE, or EXIT_USAGE after an error message. */
 int record_system_parse(struct record_request *q, const char *kinds);
+/* Parses the value of --longer-than. */
+int record_system_longer(struct record_request *q, const char *value);
+/* Puts it into the environment; false: errno. */
+bool record_system_set_longer(int64_t ns);
 /* The library that traces calls, for free(); NULL after an error message. */
 char *record_system_preload(void);
 /* Appends it to LD_PRELOAD; false: no memory. */
@@ -118,8 +123,9 @@ struct launch {
     char **argv;
     char *path; /* of the program's file */
     pid_t pid;
-    int channel;   /* to the child; -1: gone */
-    char *preload; /* a library for LD_PRELOAD, or NULL */
+    int channel;         /* to the child; -1: gone */
+    char *preload;       /* a library for LD_PRELOAD, or NULL */
+    int64_t longer_than; /* ns; 0: all calls */
 };
 /* Finds the program.  EXIT_DONE, or 126 or 127 after an error message. */
 int launch_find(struct launch *l, char **argv);

@@ -15,6 +15,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,7 @@
 #include <posixtrace/system.h>
 
 #include "common/options.h"
+#include "common/time_parse.h"
 #include "common/tool.h"
 
 #define LIBRARY "libposixtrace-preload.so"
@@ -74,6 +76,28 @@ int record_system_parse(struct record_request *q, const char *kinds)
     if (status == EXIT_DONE && q->some_calls)
         set_unwanted(q, kinds);
     return status;
+}
+
+int record_system_longer(struct record_request *q, const char *value)
+{
+    struct when when;
+    char text[64];
+
+    snprintf(text, sizeof text, "+%s", value);
+    if (strlen(value) >= sizeof text - 1 || !when_parse(text, &when) ||
+        when.kind != WHEN_RELATIVE || when.ns <= 0)
+        return tool_usage("--longer-than takes a time with a unit, as 10us, 1.5ms or 2s, not %s",
+                          quote(value));
+    q->longer_than = when.ns;
+    return EXIT_DONE;
+}
+
+bool record_system_set_longer(int64_t ns)
+{
+    char text[32];
+
+    snprintf(text, sizeof text, "%" PRIi64, ns);
+    return setenv("POSIXTRACE_RECORD_LONGER_THAN", text, 1) == 0;
 }
 
 char *record_system_preload(void)

@@ -19,7 +19,20 @@
 #include "common/stdout_buffer.h"
 #include "common/tool.h"
 
-enum { LOG = 1, PID, POLICY, SIZE, LOG_SIZE, FILTER, WHERE, SYSTEM, SWITCH_BUFFER, PRINT, QUIET };
+enum {
+    LOG = 1,
+    PID,
+    POLICY,
+    SIZE,
+    LOG_SIZE,
+    FILTER,
+    WHERE,
+    SYSTEM,
+    LONGER,
+    SWITCH_BUFFER,
+    PRINT,
+    QUIET
+};
 
 static const struct option_spec options[] = { { "o", true, LOG },
                                               { "output", true, LOG },
@@ -30,6 +43,7 @@ static const struct option_spec options[] = { { "o", true, LOG },
                                               { "filter", true, FILTER },
                                               { "where", true, WHERE },
                                               { "system", OPTION_MAY, SYSTEM },
+                                              { "longer-than", true, LONGER },
                                               { "switch-buffer", true, SWITCH_BUFFER },
                                               { "print", false, PRINT },
                                               { "quiet", false, QUIET },
@@ -52,6 +66,7 @@ static const char help[] =
     "                    types like 'order*'; '!PATTERN' leaves out; repeated: any\n"
     "  --system[=KINDS]  locks, io, sleep, threads, signals, or all these calls\n"
     "                    (calls), when threads run (switches), all (the default)\n"
+    "  --longer-than=T   of calls only those that took 10us, 1.5ms, 2s ... or longer\n"
     "  --switch-buffer=N bytes of a kernel ring for switches (256K, root's 4M)\n"
     "  --print           print the log at the end\n"
     "  --quiet           no live line, no report\n"
@@ -119,6 +134,7 @@ static int take_option(struct record_request *q, int code, const char *value)
     case FILTER: return filter_option_add(&q->filter, "option '--filter'", value);
     case WHERE: return filter_option_add(&q->filter, "option '--where'", value);
     case SYSTEM: return record_system_parse(q, value);
+    case LONGER: return record_system_longer(q, value);
     case SWITCH_BUFFER: return set_switch_buffer(value, &q->switch_buffer);
     case PRINT: q->print = true; return EXIT_DONE;
     default: q->quiet = true; return EXIT_DONE;
@@ -139,6 +155,8 @@ static int check_request(const struct record_request *q)
     if (q->switch_buffer && !q->switches)
         return tool_usage("--switch-buffer is for context switches, which --system=switches "
                           "records");
+    if (q->longer_than && !q->calls)
+        return tool_usage("--longer-than is for calls, which --system records");
     if (q->calls && q->pid_count > 0)
         return tool_usage("the calls of a process that runs cannot be recorded: a library has to "
                           "be loaded when it starts; '--system=switches' can");
@@ -234,6 +252,7 @@ static int record_program(const struct record_request *q)
     int status = launch_find(&l, q->command);
 
     if (status == EXIT_DONE && q->calls) {
+        l.longer_than = q->longer_than;
         l.preload = record_system_preload();
         status = l.preload ? EXIT_DONE : EXIT_FAILED;
     }

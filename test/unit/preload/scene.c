@@ -13,7 +13,7 @@ static struct {
     const char *name;
 } named[NAMES];
 static int results[RESULTS];
-static unsigned result_count, name_count, thread_count, due_count;
+static unsigned result_count, name_count, thread_count, due_count, duration_count;
 static struct {
     pid_t tid;
     char text[TEXT];
@@ -23,7 +23,7 @@ static int fd, started;
 static trace_id_t reading;
 static char descriptors[TEXT];
 
-int64_t scene_due[SCENE_DUES];
+int64_t scene_due[SCENE_DUES], scene_durations[SCENE_DUES];
 const struct timespec scene_past = { 1, 0 };
 
 extern const char pt_preload_is_here[] __attribute__((weak));
@@ -100,7 +100,8 @@ static void check_caller(const struct posixtrace_event *e)
     ck_assert_uint_lt(caller, (uintptr_t)etext);
 }
 
-static const char *call_name(const struct posixtrace_event *e, uint32_t call)
+/* What the value of a field is called. */
+static const char *call_name(const struct posixtrace_event *e, size_t field, uint32_t call)
 {
     static char name[64];
     char text[POSIXTRACE_DESCRIPTION_MAX + 1];
@@ -109,7 +110,7 @@ static const char *call_name(const struct posixtrace_event *e, uint32_t call)
 
     ck_ok(posixtrace_event_description(reading, e->id, text, sizeof text));
     ck_ok(posixtrace_layout_parse(text, &layout, NULL));
-    f = posixtrace_layout_field(layout, 0);
+    f = posixtrace_layout_field(layout, field);
     snprintf(name, sizeof name, "%s", posixtrace_field_enumerator(f, call));
     posixtrace_layout_free(layout);
     return name;
@@ -137,7 +138,7 @@ static void tell_call(const struct posixtrace_event *e, char *to)
     ck_assert_uint_eq(e->data_len, length);
     memcpy(&data, e->data, length < sizeof data ? length : sizeof data);
     memcpy(lock, data.more, sizeof lock);
-    to += sprintf(to, "%s %s", call_name(e, data.call),
+    to += sprintf(to, "%s %s", call_name(e, 0, data.call),
                   data.number == -1 ? "-" : object_name(e, (uint64_t)data.number));
     if (begins)
         check_caller(e);
@@ -207,6 +208,31 @@ const char *scene_descriptors(void)
     return descriptors;
 }
 
+/* "io write FILE 3"; of a sleep "due". */
+static void tell_long(const struct posixtrace_event *e, char *to)
+{
+    struct {
+        uint32_t type, call;
+        uint64_t object;
+        int64_t result, duration;
+        uint64_t caller;
+    } data;
+
+    ck_assert_uint_eq(e->data_len, sizeof data);
+    memcpy(&data, e->data, sizeof data);
+    check_caller(e);
+    ck_assert_uint_lt(duration_count, SCENE_DUES);
+    scene_durations[duration_count++] = data.duration;
+    to += sprintf(to, "%s", call_name(e, 0, data.type));
+    to += sprintf(to, " %s ", call_name(e, 1, data.call));
+    to += data.object == UINT64_MAX ? sprintf(to, "-1")
+                                    : sprintf(to, "%s", object_name(e, data.object));
+    if (data.type == POSIXTRACE_SLEEP)
+        sprintf(to, " %s", data.result ? "due" : "never");
+    else
+        sprintf(to, " %d", (int)data.result);
+}
+
 static void tell_event(const struct posixtrace_event *e)
 {
     char *to;
@@ -225,6 +251,8 @@ static void tell_event(const struct posixtrace_event *e)
 
         memcpy(&number, e->data, sizeof number);
         sprintf(to, "%u", number);
+    } else if (e->id == POSIXTRACE_LONG_CALL) {
+        tell_long(e, to);
     } else if (is_call(e->id)) {
         tell_call(e, to);
     } else {
@@ -240,7 +268,7 @@ void scene_end(trace_id_t trid)
     ck_ok(posix_trace_shutdown(trid));
     ck_ok(started);
     close(fd);
-    thread_count = due_count = 0;
+    thread_count = due_count = duration_count = 0;
     descriptors[0] = '\0';
     reading = trid = th_open(path);
     while (posixtrace_next_event(trid, &e, sizeof e, &end) == 0 && !end)

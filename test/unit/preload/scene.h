@@ -30,6 +30,8 @@ const char *scene_results(void);
  */
 const char *scene_events(unsigned n);
 extern int64_t scene_due[SCENE_DUES];
+/* Of calls that are recorded whole, in order. */
+extern int64_t scene_durations[SCENE_DUES];
 /* The descriptors that were recorded: "A file /path, B pipe pipe:[5]". */
 const char *scene_descriptors(void);
 /* How often this event is among those of the first thread. */
