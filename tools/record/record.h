@@ -102,6 +102,9 @@ int record_system_parse(struct record_request *q, const char *kinds);
 int record_system_longer(struct record_request *q, const char *value);
 /* Puts it into the environment; false: errno. */
 bool record_system_set_longer(int64_t ns);
+/* record_static.c: says so if the calls of the program cannot be recorded. */
+void record_static_warn(const char *path);
+
 /* The library that traces calls, for free(); NULL after an error message. */
 char *record_system_preload(void);
 /* Appends it to LD_PRELOAD; false: no memory. */

@@ -255,6 +255,8 @@ static int record_program(const struct record_request *q)
         l.longer_than = q->longer_than;
         l.preload = record_system_preload();
         status = l.preload ? EXIT_DONE : EXIT_FAILED;
+        if (status == EXIT_DONE && !q->quiet)
+            record_static_warn(l.path);
     }
     if (status == EXIT_DONE)
         status = run_program(&l, &r, q);
