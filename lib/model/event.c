@@ -85,12 +85,13 @@ const char *pt_event_system_name(uint32_t id)
 #define NUMBER OF("u32 number")
 
 /* In the order of enum posixtrace_call. */
-#define IO_NAMES                                                                      \
-    "read, write, pread, pwrite, readv, writev, preadv, pwritev, preadv2, pwritev2, " \
-    "recv, send, recvfrom, sendto, recvmsg, sendmsg, recvmmsg, sendmmsg, accept, "    \
-    "accept4, connect, fsync, fdatasync, syncfs, sync_file_range, sendfile, splice, " \
-    "tee, vmsplice, copy_file_range, mq_receive, mq_timedreceive, mq_send, "          \
-    "mq_timedsend"
+#define IO_NAMES                                                                         \
+    "read, write, pread, pwrite, readv, writev, preadv, pwritev, preadv2, pwritev2, "    \
+    "recv, send, recvfrom, sendto, recvmsg, sendmsg, recvmmsg, sendmmsg, accept, "       \
+    "accept4, connect, fsync, fdatasync, syncfs, sync_file_range, sendfile, splice, "    \
+    "tee, vmsplice, copy_file_range, mq_receive, mq_timedreceive, mq_send, "             \
+    "mq_timedsend, open, openat, creat, close, ftruncate, fallocate, unlink, unlinkat, " \
+    "rename, renameat, renameat2"
 #define POLL_NAMES "poll = 64, ppoll, select, pselect, epoll_wait, epoll_pwait, epoll_pwait2"
 
 #define LOCK_NAMES          "flock = 80, fcntl, lockf"
@@ -109,7 +110,7 @@ const char *pt_event_system_name(uint32_t id)
     "mutex_lock = 20, rwlock_lock = 23, cond_wait = 26, sem_wait = 29, barrier_wait = 32, " \
     "sleep = 34, io = 42, poll = 44, file_lock = 46, futex_wait = 48, thread_join = 50, "   \
     "child_wait = 52, signal_wait = 54"
-_Static_assert(POSIXTRACE_CALL_MQ_TIMEDSEND == 33 && POSIXTRACE_CALL_POLL == 64 &&
+_Static_assert(POSIXTRACE_CALL_RENAMEAT2 == 44 && POSIXTRACE_CALL_POLL == 64 &&
                    POSIXTRACE_CALL_EPOLL_PWAIT2 == 70 && POSIXTRACE_CALL_LOCKF == 82 &&
                    POSIXTRACE_CALL_WAITID == 92 && POSIXTRACE_CALL_PAUSE == 100,
                "IO_NAMES and the others");

@@ -284,8 +284,35 @@ int __dup2(int fd, int as);
         return r;                                     \
     }
 
-ENDS(close, (int fd), (fd), fd)
-ENDS(__close, (int fd), (fd), fd)
+static __attribute__((noinline)) int traced_close(const void *caller, int (*real)(int), int fd)
+{
+    struct preload_io call = { POSIXTRACE_IO_DONE, POSIXTRACE_CALL_CLOSE, fd };
+    int r;
+
+    preload_io_began(&call, caller);
+    pthread_cleanup_push(preload_io_cancelled, &call);
+    r = real(fd);
+    pthread_cleanup_pop(0);
+    preload_io_ended(&call, r < 0 ? -errno : r);
+    return r;
+}
+
+/* It may wait for what the file still has to write.  What was not used is not looked up for it. */
+#define CLOSE(name)                                              \
+    PRELOAD_PUBLIC int name(int fd)                              \
+    {                                                            \
+        int r;                                                   \
+                                                                 \
+        preload_descriptor_ends(fd);                             \
+        r = PRELOAD_OFF(NULL, POSIXTRACE_IO, POSIXTRACE_IO_DONE) \
+                ? real_##name(fd)                                \
+                : traced_close(PRELOAD_CALLER, real_##name, fd); \
+        preload_descriptor_ends(fd);                             \
+        return r;                                                \
+    }
+
+CLOSE(close)
+CLOSE(__close)
 ENDS(dup2, (int fd, int as), (fd, as), as)
 ENDS(__dup2, (int fd, int as), (fd, as), as)
 ENDS(dup3, (int fd, int as, int flags), (fd, as, flags), as)

@@ -158,7 +158,8 @@ static void ended(trace_event_id_t id, const void *data)
     memcpy(&event.result, (const char *)data + sizeof b.object, sizeof event.result);
     event.duration = ns;
     event.caller = b.caller;
-    if (b.type == POSIXTRACE_IO || b.type == POSIXTRACE_POLL || b.type == POSIXTRACE_FILE_LOCK)
+    if ((b.type == POSIXTRACE_IO && b.call != POSIXTRACE_CALL_CLOSE) || b.type == POSIXTRACE_POLL ||
+        b.type == POSIXTRACE_FILE_LOCK)
         preload_descriptor_now((int)b.object);
     posixtrace_system_event(POSIXTRACE_LONG_CALL, &event, sizeof event);
 }

@@ -84,6 +84,8 @@ REAL_IO_NEWER(DEFINE_I)
 REAL_IO_QUEUES(DEFINE_I)
 REAL_CHILD(DEFINE_N)
 REAL_SIGNAL(DEFINE_N)
+REAL_PATH(DEFINE_N)
+REAL_PATH_NEWER(DEFINE_N)
 REAL_FILE_LOCK(DEFINE_L)
 REAL_POLL(DEFINE_W)
 
@@ -100,6 +102,22 @@ REAL_POLL(DEFINE_W)
     }                                                                                         \
     int (*real_##name)(int, int, ...) = first_##name;
 REAL_VARIADIC(DEFINE_FCNTL)
+
+#define DEFINE_OPEN(call, name, first, argument)                                 \
+    static int first_##name(PRELOAD_LIST first const char *path, int flags, ...) \
+    {                                                                            \
+        va_list more;                                                            \
+        mode_t mode;                                                             \
+                                                                                 \
+        va_start(more, flags);                                                   \
+        mode = va_arg(more, mode_t);                                             \
+        va_end(more);                                                            \
+        return find() && real_##name != first_##name                             \
+                   ? real_##name(PRELOAD_LIST argument path, flags, mode)        \
+                   : missing_call();                                             \
+    }                                                                            \
+    int (*real_##name)(PRELOAD_LIST first const char *path, int flags, ...) = first_##name;
+REAL_OPEN(DEFINE_OPEN)
 
 static long first_syscall(long number, ...)
 {
@@ -155,6 +173,9 @@ void real_find(void)
 #define SET(name) set(&real_##name, #name);
     REAL_VARIADIC(SET)
 #undef SET
+#define SET(call, name, first, argument) set(&real_##name, #name);
+    REAL_OPEN(SET)
+#undef SET
 #define SET(type, call, name, parameters, arguments) set(&real_##name, #name);
     REAL_IO(SET)
 #undef SET
@@ -168,6 +189,8 @@ void real_find(void)
 #define SET(type, call, name, parameters, arguments, number) set(&real_##name, #name);
     REAL_CHILD(SET)
     REAL_SIGNAL(SET)
+    REAL_PATH(SET)
+    REAL_PATH_NEWER(SET)
 #undef SET
 #define SET(call, name, parameters, arguments, mode, waits) set(&real_##name, #name);
     REAL_FILE_LOCK(SET)

@@ -57,6 +57,10 @@
     I(ssize_t, PWRITEV, pwritev, (int a, const struct iovec *b, int c, off_t d), (a, b, c, d))  \
     I(ssize_t, PWRITEV, pwritev64, (int a, const struct iovec *b, int c, off64_t d),            \
       (a, b, c, d))                                                                             \
+    I(int, FTRUNCATE, ftruncate, (int a, off_t b), (a, b))                                      \
+    I(int, FTRUNCATE, ftruncate64, (int a, off64_t b), (a, b))                                  \
+    I(int, FALLOCATE, fallocate, (int a, int b, off_t c, off_t d), (a, b, c, d))                \
+    I(int, FALLOCATE, fallocate64, (int a, int b, off64_t c, off64_t d), (a, b, c, d))          \
     I(int, FSYNC, fsync, (int a), (a))                                                          \
     I(int, FDATASYNC, fdatasync, (int a), (a))                                                  \
     I(int, SYNC_FILE_RANGE, sync_file_range, (int a, off64_t b, off64_t c, unsigned d),         \
@@ -116,6 +120,31 @@
     I(int, MQ_TIMEDSEND, mq_timedsend,                                                          \
       (mqd_t a, const char *b, size_t c, unsigned d, const struct timespec *e),                 \
       (a, b, c, d, e))
+
+/* Number in the place of the descriptor, as below. */
+#define REAL_PATH(N)                                                                            \
+    N(int, OPEN, __open_2, (const char *a, int b), (a, b), -1)                                  \
+    N(int, OPEN, __open64_2, (const char *a, int b), (a, b), -1)                                \
+    N(int, OPENAT, __openat_2, (int a, const char *b, int c), (a, b, c), -1)                    \
+    N(int, OPENAT, __openat64_2, (int a, const char *b, int c), (a, b, c), -1)                  \
+    N(int, CREAT, creat, (const char *a, mode_t b), (a, b), -1)                                 \
+    N(int, CREAT, creat64, (const char *a, mode_t b), (a, b), -1)                               \
+    N(int, UNLINK, unlink, (const char *a), (a), -1)                                            \
+    N(int, UNLINKAT, unlinkat, (int a, const char *b, int c), (a, b, c), -1)                    \
+    N(int, RENAME, rename, (const char *a, const char *b), (a, b), -1)                          \
+    N(int, RENAMEAT, renameat, (int a, const char *b, int c, const char *d), (a, b, c, d), -1)
+#define REAL_PATH_NEWER(N)                                                                      \
+    N(int, RENAMEAT2, renameat2, (int a, const char *b, int c, const char *d, unsigned e),      \
+      (a, b, c, d, e), -1)
+
+/* call, name, what is before the path. */
+#define REAL_OPEN(O)                                                                            \
+    O(OPEN, open, (), ())                                                                       \
+    O(OPEN, open64, (), ())                                                                     \
+    O(OPEN, __open, (), ())                                                                     \
+    O(OPEN, __open64, (), ())                                                                   \
+    O(OPENAT, openat, (int a, ), (a, ))                                                         \
+    O(OPENAT, openat64, (int a, ), (a, ))
 
 /* Number in the place of the descriptor, which the call names last. */
 #define REAL_CHILD(N)                                                                           \
@@ -186,6 +215,8 @@ REAL_POLL(REAL_DECLARE)
 #define REAL_DECLARE(type, call, name, parameters, arguments, number) type name parameters;
 REAL_CHILD(REAL_DECLARE)
 REAL_SIGNAL(REAL_DECLARE)
+REAL_PATH(REAL_DECLARE)
+REAL_PATH_NEWER(REAL_DECLARE)
 #undef REAL_DECLARE
 #define REAL_DECLARE(call, name, parameters, arguments, mode, waits) int name parameters;
 REAL_FILE_LOCK(REAL_DECLARE)
@@ -205,6 +236,12 @@ REAL_POLL(REAL_DECLARE)
     extern type(*real_##name) parameters;
 REAL_CHILD(REAL_DECLARE)
 REAL_SIGNAL(REAL_DECLARE)
+REAL_PATH(REAL_DECLARE)
+REAL_PATH_NEWER(REAL_DECLARE)
+#undef REAL_DECLARE
+#define REAL_DECLARE(call, name, first, argument) \
+    extern int (*real_##name)(PRELOAD_LIST first const char *path, int flags, ...);
+REAL_OPEN(REAL_DECLARE)
 #undef REAL_DECLARE
 #define REAL_DECLARE(call, name, parameters, arguments, mode, waits) \
     extern int(*real_##name) parameters;

@@ -62,6 +62,7 @@ __attribute__((destructor)) static void unlink_page(void)
         return;
     leave_streams(self);
     pt_self_unlink(self);
+    pt_fence_compiler(); /* no jump: wrapped calls are to return into this library (lib/preload) */
 }
 
 int pt_exit_register(void)

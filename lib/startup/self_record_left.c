@@ -20,6 +20,7 @@ static struct {
 static void at_exit(void)
 {
     pt_self_left_look();
+    pt_fence_compiler(); /* as in process/exit.c */
 }
 
 void pt_self_left_begin(const struct pt_self *self, const char *log)

@@ -14,6 +14,7 @@
 #include <sys/select.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/timerfd.h>
 #include <sys/uio.h>
 #include <sys/un.h>
@@ -81,7 +82,7 @@ static void *past(const char *name)
 
 static void place(int fd, int at)
 {
-    if (fd < 0 || dup2(fd, at) != at || close(fd) != 0)
+    if (fd < 0 || dup2(fd, at) != at || PAST(close)(fd) != 0)
         abort();
 }
 
@@ -107,7 +108,7 @@ static void prepare(void)
     int two[2];
 
     for (int fd = FILE_FD; fd <= EPOLL_FD; fd++)
-        close(fd);
+        PAST(close)(fd);
     place(memfd_create("a", 0), FILE_FD);
     place(memfd_create("b", 0), OUT_FD);
     PAST(write)(FILE_FD, "0123456789", 10);
@@ -163,30 +164,37 @@ static void tell(const char *type, const char *call, const char *fd, const char 
         sprintf(to, "%s %s %s %d, ", done, call, fd, (int)r);
 }
 
+/* Does the call return a descriptor? */
+static bool is_opened(const char *call)
+{
+    return strncmp(call, "accept", 6) == 0 || strncmp(call, "open", 4) == 0 ||
+           strcmp(call, "creat") == 0;
+}
+
 /* Makes the call in both ways after first, which prepares more. */
-#define BOTH(type, call, fd, more, name, first, ...)     \
-    do {                                                 \
-        int64_t r[2];                                    \
-        int e[2];                                        \
-                                                         \
-        prepare();                                       \
-        first;                                           \
-        errno = E2BIG;                                   \
-        r[0] = name(__VA_ARGS__);                        \
-        e[0] = errno;                                    \
-        memcpy(seen[0], room, ROOM);                     \
-        if (strncmp(call, "accept", 6) == 0 && r[0] > 0) \
-            close((int)r[0]);                            \
-        tell(type, call, fd, more, r[0], e[0]);          \
-        prepare();                                       \
-        first;                                           \
-        errno = E2BIG;                                   \
-        r[1] = PAST(name)(__VA_ARGS__);                  \
-        e[1] = errno;                                    \
-        memcpy(seen[1], room, ROOM);                     \
-        if (strncmp(call, "accept", 6) == 0 && r[1] > 0) \
-            close((int)r[1]);                            \
-        note(#name, r, e);                               \
+#define BOTH(type, call, fd, more, name, first, ...) \
+    do {                                             \
+        int64_t r[2];                                \
+        int e[2];                                    \
+                                                     \
+        prepare();                                   \
+        first;                                       \
+        errno = E2BIG;                               \
+        r[0] = name(__VA_ARGS__);                    \
+        e[0] = errno;                                \
+        memcpy(seen[0], room, ROOM);                 \
+        if (is_opened(call) && r[0] > 0)             \
+            PAST(close)((int)r[0]);                  \
+        tell(type, call, fd, more, r[0], e[0]);      \
+        prepare();                                   \
+        first;                                       \
+        errno = E2BIG;                               \
+        r[1] = PAST(name)(__VA_ARGS__);              \
+        e[1] = errno;                                \
+        memcpy(seen[1], room, ROOM);                 \
+        if (is_opened(call) && r[1] > 0)             \
+            PAST(close)((int)r[1]);                  \
+        note(#name, r, e);                           \
     } while (0)
 
 /* On a descriptor, and on none. */
@@ -363,6 +371,70 @@ START_TEST(polls)
 }
 END_TEST
 
+/* ---- names of files ---- */
+
+int __open_2(const char *path, int flags);
+int __open64_2(const char *path, int flags);
+int __openat_2(int fd, const char *path, int flags);
+int __openat64_2(int fd, const char *path, int flags);
+int __open(const char *path, int flags, ...);
+int __open64(const char *path, int flags, ...);
+int __close(int fd);
+
+static char path[TH_PATH], other[TH_PATH], none[TH_PATH + 10];
+
+/* Opens in both ways, with the same descriptor as result. */
+#define OPEN(call, name, ...)                                               \
+    do {                                                                    \
+        BOTH("io", call, "-", "", name, PAST(close)(FILE_FD), __VA_ARGS__); \
+    } while (0)
+
+static void make_opens(void)
+{
+    OPEN("open", open, path, O_RDONLY);
+    OPEN("open", open64, path, O_RDONLY);
+    OPEN("open", __open, path, O_RDONLY);
+    OPEN("open", __open64, path, O_RDONLY);
+    OPEN("open", open, none, O_RDONLY);
+    OPEN("open", __open_2, path, O_RDONLY);
+    OPEN("open", __open64_2, path, O_RDONLY);
+    OPEN("openat", openat, AT_FDCWD, path, O_RDONLY);
+    OPEN("openat", openat64, AT_FDCWD, path, O_RDONLY);
+    OPEN("openat", __openat_2, AT_FDCWD, path, O_RDONLY);
+    OPEN("openat", __openat64_2, BAD_FD, "a", O_RDONLY);
+    OPEN("creat", creat, path, 0600);
+    OPEN("creat", creat64, path, 0600);
+    BOTH("io", "unlink", "-", "", unlink, (void)0, none);
+    BOTH("io", "unlinkat", "-", "", unlinkat, (void)0, AT_FDCWD, none, 0);
+    BOTH("io", "rename", "-", "", rename, (void)0, path, path);
+    BOTH("io", "rename", "-", "", rename, (void)0, none, other);
+    BOTH("io", "renameat", "-", "", renameat, (void)0, AT_FDCWD, path, AT_FDCWD, path);
+    BOTH("io", "renameat2", "-", "", renameat2, (void)0, AT_FDCWD, path, AT_FDCWD, path, 0);
+    BOTH("io", "close", "FILE", "", close, (void)0, FILE_FD);
+    BOTH("io", "close", "FILE", "", __close, (void)0, FILE_FD);
+    BOTH("io", "close", "BAD", "", close, (void)0, BAD_FD);
+    IO("ftruncate", FILE, ftruncate, 3);
+    IO("ftruncate", FILE, ftruncate64, 3);
+    IO("fallocate", FILE, fallocate, 0, 0, 10);
+    IO("fallocate", FILE, fallocate64, 0, 0, 10);
+    BOTH("io", "open", "-", "", open, PAST(unlink)(other), other, O_RDWR | O_CREAT, 0640);
+}
+
+START_TEST(opens)
+{
+    struct stat status;
+    mode_t mask = umask(0);
+
+    close(th_file(path, O_RDWR));
+    close(th_file(other, O_RDWR));
+    sprintf(none, "%s/none", path);
+    play(make_opens);
+    umask(mask);
+    ck_ok(stat(other, &status));
+    ck_assert_int_eq(status.st_mode & 0777, 0640);
+}
+END_TEST
+
 /* ---- cancellation ---- */
 
 static void *reads_nothing(void *unused)
@@ -434,6 +506,7 @@ static void add(TCase *tc)
     tcase_add_test(tc, writes);
     tcase_add_test(tc, sockets);
     tcase_add_test(tc, polls);
+    tcase_add_test(tc, opens);
     tcase_add_test(tc, cancelled);
     tcase_add_test(tc, timer);
 }

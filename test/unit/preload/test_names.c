@@ -15,6 +15,7 @@
 #include "support/flush_log.h"
 #include "support/log_file.h"
 #include "support/run_suite.h"
+#include "support/system_types.h"
 
 #define ck_ok(call) ck_assert_int_eq((call), 0)
 
@@ -125,9 +126,44 @@ START_TEST(calls_as_before)
 }
 END_TEST
 
+static bool lists(trace_id_t trid, trace_event_id_t wanted)
+{
+    ck_assert_int_eq(posix_trace_eventtypelist_rewind(trid), 0);
+    for (;;) {
+        trace_event_id_t id;
+        int end;
+
+        ck_assert_int_eq(posix_trace_eventtypelist_getnext_id(trid, &id, &end), 0);
+        if (end || id == wanted)
+            return !end;
+    }
+}
+
+/* The names of event types: a process that has opened one of them has all.  Here, as nothing was
+ * recorded before. */
+START_TEST(opened_by_name)
+{
+    trace_event_id_t id = 0;
+    trace_attr_t attr;
+    trace_id_t trid;
+
+    ck_assert_int_eq(posix_trace_attr_init(&attr), 0);
+    ck_assert_int_eq(posix_trace_create(0, &attr, &trid), 0);
+
+    ck_assert(!lists(trid, POSIXTRACE_MUTEX_LOCKED));
+    ck_assert_int_eq(posix_trace_trid_eventid_open(trid, "posixtrace_mutex_locked", &id), 0);
+    ck_assert_uint_eq(id, POSIXTRACE_MUTEX_LOCKED);
+    for (id = POSIXTRACE_SWITCH_IN; id <= OWN_LAST; id++)
+        ck_assert(lists(trid, id));
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+    posix_trace_attr_destroy(&attr);
+}
+END_TEST
+
 static void add(TCase *t)
 {
     tcase_set_timeout(t, 60);
+    tcase_add_test(t, opened_by_name);
     tcase_add_loop_test(t, at_once, 0, WAYS * ENDS);
     tcase_add_test(t, calls_as_before);
 }

@@ -75,19 +75,6 @@ START_TEST(type_list)
 }
 END_TEST
 
-START_TEST(opened_by_name)
-{
-    trace_id_t trid = th_stream();
-    trace_event_id_t id = 0;
-
-    ck_assert_uint_eq(own_types(trid), 0);
-    ck_ok(posix_trace_trid_eventid_open(trid, "posixtrace_mutex_locked", &id));
-    ck_assert_uint_eq(id, POSIXTRACE_MUTEX_LOCKED);
-    ck_assert_uint_eq(own_types(trid), OWN_TYPES);
-    ck_ok(posix_trace_shutdown(trid));
-}
-END_TEST
-
 START_TEST(filters)
 {
     trace_id_t trid;
@@ -208,7 +195,6 @@ END_TEST
 static void add(TCase *tc)
 {
     th_add_fresh(tc, type_list);
-    th_add_fresh(tc, opened_by_name);
     tcase_add_test(tc, filters);
     tcase_add_test(tc, only_while_a_stream_runs);
     tcase_add_test(tc, calls_of_the_library);
