@@ -13,9 +13,10 @@
 #include "common/tool.h"
 
 static const struct verb *const verbs[] = {
-    &verb_record,  &verb_info,  &verb_print,  &verb_export,   &verb_import, &verb_check,
-    &verb_recover, &verb_list,  &verb_btf,    &verb_metrics,  &verb_rta,    &verb_start,
-    &verb_stop,    &verb_flush, &verb_filter, &verb_snapshot, &verb_doctor, &verb_selftest
+    &verb_record, &verb_info,     &verb_print,  &verb_export,  &verb_import,
+    &verb_check,  &verb_recover,  &verb_list,   &verb_btf,     &verb_metrics,
+    &verb_rta,    &verb_report,   &verb_start,  &verb_stop,    &verb_flush,
+    &verb_filter, &verb_snapshot, &verb_doctor, &verb_selftest
 };
 
 enum { VERBS = sizeof verbs / sizeof verbs[0] };
@@ -28,10 +29,10 @@ static const char help[] =
     "  info [LOG]       what the log knows of itself: types, threads, losses, end\n"
     "  print [LOG]      its events, in order, as text, jsonl or csv\n"
     "  export|import IN OUT  to another tool's format; a log from one, or from jsonl\n"
-    "  check LOG        is it whole? shows damaged places\n"
+    "  check|recover LOG  is it whole? completes the log of a process that died\n"
     "  btf check FILE   does a BTF file keep to its specification?\n"
-    "  recover LOG      completes the log of a process that died\n"
     "  list             streams in memory, of living and killed processes\n"
+    "  report LOG       where the time of its threads went, and for what they waited\n"
     "  metrics LOG      times of its threads, by automata\n"
     "  rta TASKS [LOG]  are the tasks schedulable?\n"
     "  start|stop|flush PID  starts or stops a stream; has its log written\n"

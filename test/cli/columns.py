@@ -128,7 +128,8 @@ def check_results(tool, folder, log):
                       ["metrics", "--set=marte"],
                       ["metrics", "--set=marte", "--stats"],
                       ["metrics", f"--user={WIDE}:text:order"],
-                      ["metrics", "--stats", f"--user={WIDE}:text:order"], ["rta", "tasks"]):
+                      ["metrics", "--stats", f"--user={WIDE}:text:order"], ["rta", "tasks"],
+                      ["report"], ["report", f"--where={LONG}*", f"--event={WIDE}*", "--from=+0s"]):
         for width in (80, 132):
             fits(f"{arguments} on {width}",
                  run(tool, folder, *arguments, "a.ptl", COLUMNS=str(width)), width)

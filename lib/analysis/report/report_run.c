@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Reads the events, and gives each to what its type is for.  See report_state.h.
+ */
+#include "analysis/report/report_state.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/metrics/run/reader.h"
+
+enum { BATCH = 64 };
+
+enum pt_report_gap { GAP_OVERFLOW = 1, GAP_STOPPED = 2, GAP_UNREAD = 4, GAP_UNMARKED = 8 };
+
+/* ---- gaps ---- */
+
+static void begin_gap(posixtrace_report_t *r, enum pt_report_gap why, int64_t ns)
+{
+    if (!r->in_gap) {
+        pt_gaps_add(&r->gaps, ++r->gap, ns);
+        r->gap_ns = ns;
+        r->summary.gaps++;
+    }
+    r->in_gap |= why;
+}
+
+static void end_gap(posixtrace_report_t *r, enum pt_report_gap why, int64_t ns)
+{
+    unsigned before = r->in_gap;
+
+    r->in_gap &= ~(unsigned)why;
+    if (before && !r->in_gap)
+        r->summary.gap_ns += pt_report_selected(r, r->gap_ns, ns);
+}
+
+static void take_mark(posixtrace_report_t *r, const struct posixtrace_event *e)
+{
+    switch (e->id) {
+    case POSIX_TRACE_OVERFLOW: begin_gap(r, GAP_OVERFLOW, e->ns); break;
+    case POSIX_TRACE_RESUME: end_gap(r, GAP_OVERFLOW, e->ns); break;
+    case POSIX_TRACE_STOP: begin_gap(r, GAP_STOPPED, e->ns); break;
+    case POSIX_TRACE_START: end_gap(r, GAP_STOPPED, e->ns); break;
+    case POSIX_TRACE_FILTER: /* the end of a call may be left out from now on */
+        begin_gap(r, GAP_UNREAD, e->ns);
+        end_gap(r, GAP_UNREAD, e->ns);
+        break;
+    default: break;
+    }
+}
+
+/* ---- types, threads ---- */
+
+static bool grow_types(posixtrace_report_t *r, trace_event_id_t id)
+{
+    size_t count = (size_t)id + 64;
+    struct pt_report_type *types = realloc(r->types, count * sizeof *types);
+    struct pt_report_pair **pairs;
+
+    if (!types)
+        return false;
+    r->types = types;
+    pairs = realloc(r->pair_of, count * sizeof *pairs);
+    if (!pairs)
+        return false;
+    r->pair_of = pairs;
+    memset(types + r->type_count, 0, (count - r->type_count) * sizeof *types);
+    memset(pairs + r->type_count, 0, (count - r->type_count) * sizeof(void *));
+    r->type_count = count;
+    return true;
+}
+
+/* NULL: no memory. */
+static const struct pt_report_type *type_of(posixtrace_report_t *r, trace_event_id_t id)
+{
+    char buffer[TRACE_EVENT_NAME_MAX + 1];
+    struct pt_report_type *t;
+    const char *name;
+
+    if (id >= r->type_count && !grow_types(r, id))
+        return NULL;
+    t = &r->types[id];
+    if (t->known)
+        return t;
+    name = pt_reader_name(r->trid, id, buffer);
+    *t = pt_report_type_of(name);
+    if (t->role == PT_REPORT_PAIR_BEGIN || t->role == PT_REPORT_PAIR_END) {
+        r->pair_of[id] = pt_report_pair_of(r, name, t->stem);
+        if (!r->pair_of[id])
+            return NULL;
+    }
+    return t;
+}
+
+static struct pt_report_thread *make_thread(posixtrace_report_t *r,
+                                            const struct posixtrace_event *e)
+{
+    struct pt_report_key key = { .a = (uint32_t)e->pid, .b = (uint32_t)e->tid };
+    struct pt_report_thread *th = pt_report_map_make(&r->threads, key, sizeof *th);
+
+    key.b = 0;
+    if (!th || th->any)
+        return th;
+    th->process = pt_report_map_make(&r->processes, key, sizeof *th->process);
+    if (!th->process)
+        return NULL;
+    th->any = true;
+    th->row.pid = e->pid;
+    th->row.tid = e->tid;
+    th->row.thread_id = e->thread_id;
+    th->row.begin_ns = th->at = e->ns;
+    th->row.waits_for = -1;
+    th->gap = r->gap;
+    th->wanted = !r->options.wants_thread ||
+                 r->options.wants_thread(r->options.context, e->pid, e->tid);
+    th->row.selected = th->wanted;
+    strncpy(th->row.name, e->thread_name ? e->thread_name : "", sizeof th->row.name - 1);
+    return th;
+}
+
+static struct pt_report_thread *thread_of(posixtrace_report_t *r, const struct posixtrace_event *e)
+{
+    if (!r->last || r->last->row.tid != e->tid || r->last->row.pid != e->pid)
+        r->last = make_thread(r, e);
+    return r->last;
+}
+
+bool pt_report_wants_begin(posixtrace_report_t *r, const struct posixtrace_event *e)
+{
+    char buffer[TRACE_EVENT_NAME_MAX + 1];
+    struct posixtrace_event named = *e;
+    const char *name;
+
+    if (!r->options.wants_begin)
+        return true;
+    name = pt_reader_name(r->trid, e->id, buffer);
+    named.name = name ? name : "";
+    return r->options.wants_begin(r->options.context, &named);
+}
+
+/* ---- events ---- */
+
+/* After these a thread may still be in a call that began before. */
+static bool leaves_doubt(const struct pt_report_thread *th, const struct pt_report_type *t)
+{
+    return th->process->handlers || t->role == PT_REPORT_UNLOCK ||
+           (t->role == PT_REPORT_END && t->call->unlock && !th->sure);
+}
+
+static int take_call(posixtrace_report_t *r, struct pt_report_thread *th,
+                     const struct pt_report_type *t, const struct posixtrace_event *e)
+{
+    r->summary.calls++;
+    if (t->role == PT_REPORT_BEGIN)
+        return pt_report_call_begins(r, th, t->call, e);
+    if (t->role == PT_REPORT_END)
+        return pt_report_call_ends(r, th, t->call, e);
+    return pt_report_unlocks(r, th, t->call, e);
+}
+
+/* The number of a thread that has ended was given to another one. */
+static void begin_life(struct pt_report_thread *th, const struct posixtrace_event *e)
+{
+    if (th->ended) {
+        pt_report_calls_lost(th);
+        th->life++;
+        th->ended = false;
+        th->row.thread_id = e->thread_id;
+    }
+    th->handlers = 0;
+    th->sure = true;
+}
+
+static int take_other(posixtrace_report_t *r, struct pt_report_thread *th,
+                      const struct pt_report_type *t, const struct posixtrace_event *e)
+{
+    switch (t->role) {
+    case PT_REPORT_THREAD_BEGIN: begin_life(th, e); break;
+    case PT_REPORT_THREAD_END: th->ended = true; break;
+    case PT_REPORT_SIGNAL_BEGIN:
+        th->handlers++;
+        th->process->handlers = true;
+        break;
+    case PT_REPORT_SIGNAL_END: th->handlers -= th->handlers > 0; break;
+    case PT_REPORT_NAMES_DESCRIPTOR: return pt_report_names_descriptor(r, e);
+    case PT_REPORT_PAIR_BEGIN:
+        r->summary.pairs++;
+        return pt_report_pair_begins(r, th, r->pair_of[e->id], e);
+    case PT_REPORT_PAIR_END: return pt_report_pair_ends(r, th, r->pair_of[e->id], e);
+    default: break;
+    }
+    return 0;
+}
+
+/* An event that the thread records itself. */
+static int take_own(posixtrace_report_t *r, struct pt_report_thread *th,
+                    const struct pt_report_type *t, const struct posixtrace_event *e)
+{
+    int error;
+
+    th->row.events += pt_report_selected(r, e->ns, e->ns + 1) > 0;
+    pt_report_thread_runs(th);
+    if (t->role == PT_REPORT_BEGIN || t->role == PT_REPORT_END || t->role == PT_REPORT_UNLOCK)
+        error = take_call(r, th, t, e);
+    else
+        error = take_other(r, th, t, e);
+    if (!leaves_doubt(th, t))
+        th->sure = true;
+    return error;
+}
+
+static int take_switch(posixtrace_report_t *r, struct pt_report_thread *th,
+                       enum pt_report_role role, const struct posixtrace_event *e)
+{
+    int error = pt_report_cpu_switch(r, th, role, e);
+
+    r->summary.switches++;
+    pt_report_thread_switches(r, th, role);
+    return error;
+}
+
+static int take_of_thread(posixtrace_report_t *r, const struct pt_report_type *t,
+                          const struct posixtrace_event *e)
+{
+    struct pt_report_thread *th = thread_of(r, e);
+
+    if (!th)
+        return ENOMEM;
+    if (t->role == PT_REPORT_THREAD_BEGIN && th->ended)
+        th->at = e->ns > th->at ? e->ns : th->at; /* between two threads of that number */
+    pt_report_thread_at(r, th, e->ns);
+    th->row.end_ns = th->at;
+    th->process->last_ns = th->at > th->process->last_ns ? th->at : th->process->last_ns;
+    if (t->role >= PT_REPORT_SWITCH_IN && t->role <= PT_REPORT_PREEMPTED)
+        return take_switch(r, th, t->role, e);
+    if (t->role != PT_REPORT_CPU_TIME)
+        return take_own(r, th, t, e);
+    r->summary.cpu_times++;
+    pt_report_thread_cpu_time(th, e);
+    return 0;
+}
+
+static int take_event(posixtrace_report_t *r, const struct posixtrace_event *e)
+{
+    const struct pt_report_type *t = type_of(r, e->id);
+    int error = 0;
+
+    if (!t)
+        return ENOMEM;
+    if (r->summary.events++ == 0) {
+        r->summary.first_ns = e->ns;
+        if (pt_reader_hides_losses(r->trid)) {
+            r->summary.unmarked = true;
+            begin_gap(r, GAP_UNMARKED, e->ns);
+        }
+    }
+    if (r->unread)
+        end_gap(r, GAP_UNREAD, e->ns);
+    r->unread = false;
+    r->now = e->ns > r->now ? e->ns : r->now;
+    r->summary.last_ns = r->now;
+    if (e->id <= POSIX_TRACE_ERROR) {
+        take_mark(r, e);
+        return 0;
+    }
+    end_gap(r, GAP_STOPPED, e->ns); /* it runs, START or not */
+    if (e->tid != 0)
+        error = take_of_thread(r, t, e);
+    if (r->in_gap)
+        r->gap++;
+    return error;
+}
+
+/* ---- the interface ---- */
+
+int posixtrace_report_create(trace_id_t trid, const struct posixtrace_report_options *options,
+                             size_t size, posixtrace_report_t **report)
+{
+    struct posixtrace_report_options all = { .from_ns = INT64_MIN, .to_ns = INT64_MAX };
+    char name[TRACE_EVENT_NAME_MAX + 1];
+    posixtrace_report_t *r;
+    int error;
+
+    if (!report || (options && size == 0) || !pt_reader_name(trid, POSIX_TRACE_START, name))
+        return EINVAL;
+    error = pt_reader_rewind(trid);
+    if (error)
+        return error;
+    r = calloc(1, sizeof *r);
+    if (!r || pt_gaps_init(&r->gaps) != 0) {
+        free(r);
+        return ENOMEM;
+    }
+    if (options)
+        memcpy(&all, options, size < sizeof all ? size : sizeof all);
+    r->options = all;
+    r->trid = trid;
+    r->now = INT64_MIN;
+    *report = r;
+    return 0;
+}
+
+int posixtrace_report_take(posixtrace_report_t *r, uint64_t events, int *unavailable)
+{
+    struct posixtrace_event batch[BATCH];
+    uint64_t left = events ? events : UINT64_MAX;
+    size_t count = 1;
+    bool gap = false;
+    int error = 0;
+
+    if (!r || !unavailable)
+        return EINVAL;
+    *unavailable = 0;
+    for (; error == 0 && left > 0 && count > 0; left -= count) {
+        error = pt_reader_next(r->trid, batch, left < BATCH ? (size_t)left : BATCH, &count, &gap);
+        if (error)
+            break;
+        if (gap && r->summary.events > 0)
+            begin_gap(r, GAP_UNREAD, r->now);
+        r->unread |= gap && r->summary.events > 0;
+        for (size_t i = 0; error == 0 && i < count; i++)
+            error = take_event(r, &batch[i]);
+    }
+    *unavailable = count == 0;
+    return error;
+}
+
+int posixtrace_report_end(posixtrace_report_t *r)
+{
+    if (!r)
+        return EINVAL;
+    if (r->in_gap == GAP_STOPPED) /* recording has ended, and nothing came since */
+        r->summary.gaps--;
+    else if (r->in_gap)
+        end_gap(r, (enum pt_report_gap)r->in_gap, r->now);
+    if (!r->summary.unmarked && r->summary.events > 0)
+        r->summary.unmarked = pt_reader_hides_losses(r->trid); /* a pipe knows it now */
+    for (size_t i = 0; i < r->threads.count; i++)
+        pt_report_thread_close(r, r->threads.items[i]);
+    for (size_t i = 0; i < r->objects.count; i++) {
+        struct pt_report_object *o = r->objects.items[i];
+
+        o->row.statistics = o->statistics;
+    }
+    pt_report_pairs_close(r);
+    return 0;
+}
+
+void posixtrace_report_free(posixtrace_report_t *r)
+{
+    if (!r)
+        return;
+    pt_report_objects_free(r);
+    pt_report_pairs_free(r);
+    pt_report_map_deinit(&r->threads);
+    pt_report_map_deinit(&r->processes);
+    pt_report_map_deinit(&r->objects);
+    pt_report_map_deinit(&r->names);
+    pt_report_map_deinit(&r->cpus);
+    pt_report_map_deinit(&r->pairs);
+    pt_report_map_deinit(&r->begun);
+    pt_gaps_deinit(&r->gaps);
+    free(r->types);
+    free(r->pair_of);
+    free(r);
+}
+
+uint64_t posixtrace_report_events(const posixtrace_report_t *r)
+{
+    return r ? r->summary.events : 0;
+}
+
+const struct posixtrace_report_summary *posixtrace_report_summary(const posixtrace_report_t *r)
+{
+    return r ? &r->summary : NULL;
+}
+
+static void *item_of(const struct pt_report_map *m, size_t i)
+{
+    return i < m->count ? m->items[i] : NULL;
+}
+
+const struct posixtrace_report_thread *posixtrace_report_thread(const posixtrace_report_t *r,
+                                                                size_t i)
+{
+    const struct pt_report_thread *th = r ? item_of(&r->threads, i) : NULL;
+
+    return th ? &th->row : NULL;
+}
+
+const struct posixtrace_report_object *posixtrace_report_object(const posixtrace_report_t *r,
+                                                                size_t i)
+{
+    const struct pt_report_object *o = r ? item_of(&r->objects, i) : NULL;
+
+    return o ? &o->row : NULL;
+}
+
+const struct posixtrace_report_pair *posixtrace_report_pair(const posixtrace_report_t *r, size_t i)
+{
+    const struct pt_report_pair *p = r ? item_of(&r->pairs, i) : NULL;
+
+    return p ? &p->row : NULL;
+}

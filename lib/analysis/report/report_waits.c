@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Calls that may wait, and what they wait for.
+ *
+ * Both events of a call begin with the same 8 bytes, which tell it from others of its kind.  A
+ * thread has a stack of calls, since a handler of a signal may interrupt one and make another.
+ */
+#include "analysis/report/report_state.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+
+enum { SOCKET = 4, NAMED = 256 }; /* a kind of descriptor; of an object's key: it has a name */
+
+struct named {
+    char *name; /* of a path, or the address of a peer without its port */
+    uint64_t hash;
+};
+
+/* ---- objects and descriptors ---- */
+
+static struct pt_report_key named_key(pid_t pid, uint32_t descriptor)
+{
+    return (struct pt_report_key){ .a = (uint32_t)pid, .b = descriptor };
+}
+
+/* FNV-1a. */
+static uint64_t hash_of(const char *text, size_t length)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+    for (size_t i = 0; i < length; i++)
+        hash = (hash ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+/* Peers of one host are one: each connection has another port. */
+static size_t name_length(const char *text, size_t length, uint32_t kind)
+{
+    size_t end = strnlen(text, length), digits = end;
+
+    if (kind != SOCKET)
+        return end;
+    while (digits > 0 && text[digits - 1] >= '0' && text[digits - 1] <= '9')
+        digits--;
+    return digits > 1 && digits < end && text[digits - 1] == ':' ? digits - 1 : end;
+}
+
+int pt_report_names_descriptor(posixtrace_report_t *r, const struct posixtrace_event *e)
+{
+    const char *text = (const char *)e->data + 8;
+    struct named *n;
+    size_t length;
+    char *copy;
+
+    if (e->data_len < 8)
+        return 0;
+    n = pt_report_map_make(&r->names, named_key(e->pid, pt_report_u32(e, 0)), sizeof *n);
+    length = name_length(text, e->data_len - 8, pt_report_u32(e, 4));
+    copy = n ? strndup(text, length) : NULL;
+    if (!copy)
+        return ENOMEM;
+    free(n->name);
+    n->name = copy;
+    n->hash = hash_of(copy, length);
+    return 0;
+}
+
+static int name_object(struct pt_report_object *o, const struct named *n)
+{
+    if (o->row.name)
+        return 0;
+    o->row.name = "";
+    if (!n)
+        return 0;
+    o->name = strdup(n->name);
+    if (o->name)
+        o->row.name = o->name;
+    return o->name ? 0 : ENOMEM;
+}
+
+static struct pt_report_object *object_of(posixtrace_report_t *r, const struct pt_report_call *call,
+                                          const struct posixtrace_event *e)
+{
+    struct pt_report_key key = { .a = (uint32_t)e->pid, .b = (uint64_t)(call - pt_report_calls) };
+    bool is_descriptor = call->subject == PT_REPORT_DESCRIPTOR;
+    struct pt_report_object *o;
+    struct named *n = NULL;
+    uint64_t object = 0;
+
+    if (call->subject == PT_REPORT_OBJECT)
+        object = pt_report_u64(e, 0);
+    else if (call->subject != PT_REPORT_NOTHING)
+        object = (uint64_t)(int64_t)(int32_t)pt_report_u32(e, 4);
+    if (is_descriptor)
+        n = pt_report_map_find(&r->names, named_key(e->pid, (uint32_t)object));
+    if (n && !n->name[0])
+        n = NULL;
+    key.b |= n ? NAMED : 0;
+    key.c = n ? n->hash : object;
+    o = pt_report_map_make(&r->objects, key, sizeof *o);
+    if (!o || name_object(o, n) != 0)
+        return NULL;
+    o->row.kind = call->kind;
+    o->row.is_descriptor = is_descriptor;
+    o->row.pid = e->pid;
+    o->row.object = object;
+    return o;
+}
+
+void pt_report_objects_free(posixtrace_report_t *r)
+{
+    for (size_t i = 0; i < r->objects.count; i++) {
+        struct pt_report_object *o = r->objects.items[i];
+
+        posixtrace_statistics_free(o->statistics);
+        free(o->holders);
+        free(o->name);
+    }
+    for (size_t i = 0; i < r->names.count; i++)
+        free(((struct named *)r->names.items[i])->name);
+}
+
+/* ---- calls ---- */
+
+void pt_report_calls_lost(struct pt_report_thread *th)
+{
+    for (unsigned i = 0; i < th->depth; i++)
+        th->open[i].object->row.unknown += th->open[i].wanted && th->wanted;
+    th->depth = th->deeper = 0;
+}
+
+/* A handler that was left by siglongjmp() has left calls without their ends: what was begun at
+ * this level, or in a handler that has ended, is over. */
+static void drop_left(struct pt_report_thread *th)
+{
+    while (th->process->handlers && th->deeper == 0 && th->depth > 0 &&
+           th->open[th->depth - 1].handlers >= th->handlers)
+        th->depth--;
+}
+
+int pt_report_call_begins(posixtrace_report_t *r, struct pt_report_thread *th,
+                          const struct pt_report_call *call, const struct posixtrace_event *e)
+{
+    struct pt_report_object *o = object_of(r, call, e);
+    struct pt_report_open *open;
+
+    if (!o)
+        return ENOMEM;
+    drop_left(th);
+    if (th->depth == PT_REPORT_DEPTH) {
+        th->deeper++;
+        return 0;
+    }
+    open = &th->open[th->depth++];
+    *open = (struct pt_report_open){ .call = call,
+                                     .object = o,
+                                     .ns = e->ns,
+                                     .id = pt_report_u64(e, 0),
+                                     .caller = pt_report_u64(e, call->caller),
+                                     .handlers = th->handlers,
+                                     .wanted = pt_report_wants_begin(r, e) };
+    if (call->subject == PT_REPORT_DESCRIPTOR)
+        open->number = pt_report_u32(e, 0);
+    if (call->unlock)
+        open->holder = pt_report_held(r, o, th);
+    return 0;
+}
+
+static int64_t result_of(const struct posixtrace_event *e)
+{
+    return (int64_t)pt_report_u64(e, 8);
+}
+
+static bool is_taken(const struct posixtrace_event *e)
+{
+    int64_t error = result_of(e);
+
+    return error == 0 || error == EOWNERDEAD;
+}
+
+static bool has_failed(const struct pt_report_call *call, const struct posixtrace_event *e)
+{
+    if (call->subject == PT_REPORT_OBJECT)
+        return !is_taken(e);
+    return call->kind != POSIXTRACE_WAIT_SLEEP && result_of(e) < 0;
+}
+
+static int add_wait(struct pt_report_object *o, const struct pt_report_open *open,
+                    const struct pt_report_holder *holder, const struct pt_report_thread *th,
+                    int64_t ns)
+{
+    struct posixtrace_report_object *row = &o->row;
+    int64_t length = ns - open->ns;
+
+    if (!o->statistics && posixtrace_statistics_create(&o->statistics) != 0)
+        return ENOMEM;
+    row->total_ns += length;
+    if (row->waits++ == 0 || length > row->longest_ns) {
+        row->longest_ns = length;
+        row->longest_at_ns = open->ns;
+        row->longest_tid = th->row.tid;
+        row->caller = open->caller;
+        row->call = open->number;
+        row->holder_tid = holder->thread ? holder->thread->row.tid : 0;
+        row->holder_caller = holder->thread ? holder->caller : 0;
+    }
+    return posixtrace_statistics_add(o->statistics, length);
+}
+
+static int count_call(posixtrace_report_t *r, struct pt_report_thread *th,
+                      const struct pt_report_open *open, const struct posixtrace_event *e)
+{
+    const struct pt_report_call *call = open->call;
+    struct pt_report_object *o = open->object;
+    struct pt_report_holder holder = open->holder;
+
+    if (!pt_report_counts(r, th, open->wanted, open->ns, e->ns))
+        return 0;
+    o->row.calls++;
+    th->row.calls[call->kind]++;
+    o->row.failed += has_failed(call, e);
+    if (call->unlock) {
+        if (!holder.thread)
+            holder = pt_report_held_since(r, o, th, open->ns);
+        if (result_of(e) == EBUSY || (!holder.thread && !open->off))
+            return 0;
+    }
+    return add_wait(o, open, &holder, th, e->ns);
+}
+
+/* The place in the stack of the call that ends, or depth: it began in a gap or before the log. */
+static unsigned place_of(const struct pt_report_thread *th, const struct pt_report_call *call,
+                         uint64_t id)
+{
+    for (unsigned i = th->depth; i > 0; i--)
+        if (th->open[i - 1].call == call && th->open[i - 1].id == id)
+            return i - 1;
+    return th->depth;
+}
+
+int pt_report_call_ends(posixtrace_report_t *r, struct pt_report_thread *th,
+                        const struct pt_report_call *call, const struct posixtrace_event *e)
+{
+    unsigned place = place_of(th, call, pt_report_u64(e, 0));
+    uint64_t caller = th->depth > 0 ? th->open[th->depth - 1].caller : 0;
+    struct pt_report_object *o = NULL;
+    int error = 0;
+
+    if (th->deeper > 0) {
+        th->deeper--;
+    } else if (place < th->depth) {
+        caller = th->open[place].caller;
+        o = th->open[place].object;
+        error = count_call(r, th, &th->open[place], e);
+        th->depth = place;
+    }
+    if (error || !call->unlock || !is_taken(e))
+        return error;
+    if (!o)
+        o = object_of(r, call, e);
+    return o ? pt_report_takes(r, o, th, caller) : ENOMEM;
+}
+
+int pt_report_unlocks(posixtrace_report_t *r, struct pt_report_thread *th,
+                      const struct pt_report_call *call, const struct posixtrace_event *e)
+{
+    struct pt_report_object *o = object_of(r, call, e);
+
+    pt_assert(call->unlock);
+    if (!o)
+        return ENOMEM;
+    pt_report_releases(r, o, th, e->ns);
+    return 0;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * posixtrace report: shows the rows of posixtrace/report.h.
+ *
+ * report_rows.c sorts the rows into sections; report_summary.c shows the first lines of each on one
+ * screen, report_text.c and report_calls.c each section, report_json.c the same as one JSON object.
+ */
+#ifndef REPORT_H
+#define REPORT_H
+
+#include <posixtrace/report.h>
+
+#include "input/log_file.h"
+#include "input/select.h"
+
+/* Rows of one section, the most important first. */
+struct report_rows {
+    const void **rows;
+    size_t count, room;
+};
+
+enum report_section {
+    REPORT_THREADS,
+    REPORT_LOCKS,
+    REPORT_WAITS, /* for anything else */
+    REPORT_PAIRS,
+    REPORT_DESCRIPTORS,
+    REPORT_PREEMPTORS,
+    REPORT_SECTIONS
+};
+
+struct report_view {
+    struct log_file *log;
+    struct selection *select;
+    posixtrace_report_t *report;
+    const struct posixtrace_report_summary *summary;
+    struct report_rows rows[REPORT_SECTIONS];
+    uint64_t processes, calls; /* with selected threads; calls of locks */
+    int64_t origin;            /* times are shown from here */
+    double event_ns;           /* that recording an event costs; 0: the log does not say */
+    uint64_t events;           /* that threads recorded */
+    size_t top;                /* rows of a section at most */
+    bool utf8;
+};
+
+/* ---- report_rows.c ---- */
+
+void report_rows_make(struct report_view *v);
+void report_rows_free(struct report_view *v);
+/* How many of the section are shown. */
+size_t report_shown(const struct report_view *v, enum report_section section);
+
+const struct posixtrace_report_thread *report_thread(const struct report_view *v,
+                                                     enum report_section section, size_t i);
+const struct posixtrace_report_object *report_object(const struct report_view *v,
+                                                     enum report_section section, size_t i);
+const struct posixtrace_report_pair *report_pair(const struct report_view *v, size_t i);
+
+int64_t report_wait_sum(const struct posixtrace_report_thread *t);
+/* Why a section has no rows, as a sentence that says what to do; NULL: it has some. */
+const char *report_why_empty(const struct report_view *v, enum report_section section);
+
+/* ---- report_words.c: in static buffers, reused in turn ---- */
+
+/* "name/tid" */
+const char *report_thread_label(const struct posixtrace_report_thread *t);
+/* The thread of the process with that id. */
+const char *report_tid_label(const struct report_view *v, pid_t pid, pid_t tid);
+/* What was waited for, without its kind. */
+const char *report_object_label(const struct posixtrace_report_object *o);
+/* "+1.234567890s", as --from takes it. */
+const char *report_when(const struct report_view *v, int64_t ns);
+const char *report_percent(int64_t part, int64_t whole);
+/* "work 55.1%, I/O 3.0%": the largest shares of a thread; all: not only waits. */
+const char *report_shares(const struct posixtrace_report_thread *t, bool all, size_t most);
+
+/* ---- report_summary.c, report_text.c, report_calls.c, report_json.c ---- */
+
+void report_print_summary(const struct report_view *v);
+void report_print_sections(const struct report_view *v);
+/* A line of text, cut to the columns of the output. */
+__attribute__((format(printf, 1, 2))) void report_line(const char *format, ...);
+void report_heading(const struct report_view *v, enum report_section section, const char *text);
+void report_print_objects(const struct report_view *v, enum report_section section);
+void report_print_pairs(const struct report_view *v);
+void report_print_json(const struct report_view *v);
+
+#endif

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * The sections of what was waited for, and of pairs; see report.h.
+ */
+#include "report/report.h"
+#include "report/report_draw.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "common/colour.h"
+#include "common/stdout_buffer.h"
+#include "common/table.h"
+#include "common/tool.h"
+#include "common/units.h"
+
+enum { NAME = 26, BAR = 10, HISTOGRAM = 24, INDENT = 6 };
+
+static void print_why(const char *why)
+{
+    out_text("  ");
+    out_wrapped(why, 2, 2);
+}
+
+static const char *percentile(const posixtrace_statistics_t *statistics, double percent)
+{
+    return statistics ? units_time(posixtrace_statistics_percentile(statistics, percent)) : "-";
+}
+
+static void print_longest(const struct report_view *v, const struct posixtrace_report_object *o)
+{
+    char text[512];
+    size_t used;
+
+    used = (size_t)snprintf(text, sizeof text, "longest: %s at %s",
+                            report_tid_label(v, o->pid, o->longest_tid),
+                            report_when(v, o->longest_at_ns));
+    if (o->caller && used < sizeof text)
+        used += (size_t)snprintf(text + used, sizeof text - used, ", called from 0x%" PRIx64,
+                                 o->caller);
+    if (o->holder_tid && used < sizeof text)
+        used += (size_t)snprintf(text + used, sizeof text - used, "; held by %s",
+                                 report_tid_label(v, o->pid, o->holder_tid));
+    if (o->holder_tid && o->holder_caller && used < sizeof text)
+        snprintf(text + used, sizeof text - used, ", locked from 0x%" PRIx64, o->holder_caller);
+    out_spaces(INDENT);
+    out_wrapped(text, INDENT, INDENT);
+}
+
+/* For locks calls and waits differ; for all else each call is a wait. */
+static void print_object(const struct report_view *v, enum report_section section,
+                         const struct posixtrace_report_object *o, int64_t largest)
+{
+    char name[400];
+
+    snprintf(name, sizeof name, "%s%s%s",
+             section == REPORT_WAITS ? posixtrace_wait_text(o->kind) : "",
+             section == REPORT_WAITS ? " " : "", report_object_label(o));
+    out_text("  ");
+    out_spaces(NAME - table_put_cut(name, NAME));
+    out_format(" %9s %9s %7s %7s %7s ", units_count(o->calls),
+               section == REPORT_LOCKS ? units_count(o->waits) : percentile(o->statistics, 50),
+               o->waits ? units_time(o->total_ns) : "-", percentile(o->statistics, 99),
+               o->waits ? units_time(o->longest_ns) : "-");
+    draw_bar(o->total_ns, largest, BAR - 3, v->utf8);
+    out_text("\n");
+    if (o->waits > 0)
+        print_longest(v, o);
+    if (o->unknown > 0)
+        report_line("      %s more unknown: events were lost", units_count(o->unknown));
+}
+
+void report_print_objects(const struct report_view *v, enum report_section section)
+{
+    const char *why = report_why_empty(v, section);
+
+    report_heading(v, section,
+                   section == REPORT_LOCKS   ? "Locks by the time that threads waited for them"
+                   : section == REPORT_WAITS ? "Other things that threads waited for"
+                                             : "Descriptors and peers by time in calls");
+    if (why) {
+        print_why(why);
+        return;
+    }
+    out_format("  %s%-*s %9s %9s %7s %7s %7s%s\n", colour_code(COLOUR_FAINT), NAME,
+               section == REPORT_LOCKS         ? "LOCK"
+               : section == REPORT_DESCRIPTORS ? "DESCRIPTOR"
+                                               : "WAIT FOR",
+               section == REPORT_LOCKS ? "TAKEN" : "CALLS",
+               section == REPORT_LOCKS ? "WAITS" : "P50", "TOTAL", "P99", "LONGEST",
+               colour_code(COLOUR_PLAIN));
+    for (size_t i = 0; i < report_shown(v, section); i++)
+        print_object(v, section, report_object(v, section, i),
+                     report_object(v, section, 0)->total_ns);
+}
+
+static void print_histogram(const struct report_view *v, const struct posixtrace_report_pair *p)
+{
+    struct posixtrace_summary s;
+
+    posixtrace_statistics_summary(p->statistics, &s, sizeof s);
+    out_format("      %7s |", units_time(s.min_ns));
+    draw_histogram(p->statistics, HISTOGRAM, v->utf8);
+    out_format("| %s; max at %s\n", units_time(s.max_ns), report_when(v, p->longest_at_ns));
+}
+
+static void print_pair(const struct report_view *v, const struct posixtrace_report_pair *p)
+{
+    static const double percents[] = { 50, 99, 99.9 };
+
+    out_text("  ");
+    out_text(colour_code(COLOUR_NAME));
+    out_spaces(NAME - table_put_cut(unquoted(p->name), NAME));
+    out_text(colour_code(COLOUR_PLAIN));
+    out_format(" %9s %9s", units_count(p->count), p->count ? units_time(p->total_ns) : "-");
+    for (unsigned i = 0; i < 3; i++)
+        out_format(" %7s",
+                   p->statistics
+                       ? units_time(posixtrace_statistics_percentile(p->statistics, percents[i]))
+                       : "-");
+    out_format(" %7s\n", p->count ? units_time(p->longest_ns) : "-");
+    if (p->statistics)
+        print_histogram(v, p);
+    if (p->unknown > 0)
+        report_line("      %s more unknown: events were lost", units_count(p->unknown));
+    if (p->open > 0)
+        report_line("      %s begun and not ended", units_count(p->open));
+}
+
+void report_print_pairs(const struct report_view *v)
+{
+    const char *why = report_why_empty(v, REPORT_PAIRS);
+
+    report_heading(v, REPORT_PAIRS, "How long pairs of events took, from NAME:begin to NAME:end");
+    if (why) {
+        print_why(why);
+        return;
+    }
+    out_format("  %s%-*s %9s %9s %7s %7s %7s %7s%s\n", colour_code(COLOUR_FAINT), NAME, "PAIR",
+               "COUNT", "TOTAL", "P50", "P99", "P99.9", "MAX", colour_code(COLOUR_PLAIN));
+    for (size_t i = 0; i < report_shown(v, REPORT_PAIRS); i++)
+        print_pair(v, report_pair(v, i));
+}

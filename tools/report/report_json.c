@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * report --format=json: one object on one line; times in nanoseconds.  See posixtrace-report(1).
+ */
+#include "report/report.h"
+
+#include <string.h>
+
+#include "common/json_out.h"
+#include "common/tool.h"
+
+static void put_summary(const struct report_view *v)
+{
+    const struct posixtrace_report_summary *s = v->summary;
+
+    json_text("log", v->log->path);
+    json_text("selected", select_text(v->select));
+    json_open("summary", '{');
+    json_integer("first_ns", s->first_ns);
+    json_integer("last_ns", s->last_ns);
+    json_count("events", s->events);
+    json_count("call_events", s->calls);
+    json_count("switch_events", s->switches);
+    json_count("cpu_time_events", s->cpu_times);
+    json_count("pair_events", s->pairs);
+    json_count("processes", v->processes);
+    json_count("threads", v->rows[REPORT_THREADS].count);
+    json_count("gaps", s->gaps);
+    json_integer("gap_ns", s->gap_ns);
+    json_truth("unmarked_losses", s->unmarked);
+    json_count("crossing", s->crossing);
+    json_close();
+}
+
+static void put_thread(const struct report_view *v, const struct posixtrace_report_thread *t)
+{
+    json_open(NULL, '{');
+    json_text("name", t->name);
+    json_integer("pid", t->pid);
+    json_integer("tid", t->tid);
+    json_integer("begin_ns", t->begin_ns);
+    json_integer("end_ns", t->end_ns);
+    json_integer("total_ns", t->total_ns);
+    json_integer("run_ns", t->run_ns);
+    json_integer("runnable_ns", t->runnable_ns);
+    json_open("waiting_ns", '{');
+    for (unsigned k = 0; posixtrace_wait_text(k); k++)
+        if (t->wait_ns[k] > 0 || t->calls[k] > 0)
+            json_integer(posixtrace_wait_text(k), t->wait_ns[k]);
+    json_close();
+    json_integer("other_waits_ns", t->unnamed_ns);
+    json_integer("unknown_ns", t->unknown_ns);
+    json_text("waiting_is", t->by_switches ? "off the processor" : "in calls");
+    json_truth("cpu_times", t->by_cpu_times);
+    if (t->waits_for >= 0) {
+        json_text("waits_for", posixtrace_wait_text((unsigned)t->waits_for));
+        json_integer("waits_since_ns", t->waits_since);
+    }
+    json_count("switches", t->switches);
+    json_count("preemptions", t->preemptions);
+    json_count("events", t->events);
+    if (v->event_ns > 0)
+        json_number("tracing_ns", (double)t->events * v->event_ns, 0);
+    json_close();
+}
+
+static void put_percentiles(const posixtrace_statistics_t *statistics)
+{
+    if (!statistics)
+        return;
+    json_integer("p50_ns", posixtrace_statistics_percentile(statistics, 50));
+    json_integer("p99_ns", posixtrace_statistics_percentile(statistics, 99));
+    json_integer("p99_9_ns", posixtrace_statistics_percentile(statistics, 99.9));
+}
+
+static void put_object(const struct posixtrace_report_object *o)
+{
+    json_open(NULL, '{');
+    json_text("kind", posixtrace_wait_text(o->kind));
+    json_integer("pid", o->pid);
+    if (o->is_descriptor)
+        json_integer("descriptor", (int64_t)o->object);
+    else
+        json_count("object", o->object);
+    if (o->name[0])
+        json_text("name", o->name);
+    json_count("calls", o->calls);
+    json_count("waits", o->waits);
+    json_count("failed", o->failed);
+    json_count("unknown", o->unknown);
+    json_integer("total_ns", o->total_ns);
+    put_percentiles(o->statistics);
+    if (o->waits > 0) {
+        json_integer("longest_ns", o->longest_ns);
+        json_integer("longest_at_ns", o->longest_at_ns);
+        json_integer("longest_tid", o->longest_tid);
+        json_count("caller", o->caller);
+    }
+    if (o->holder_tid) {
+        json_integer("holder_tid", o->holder_tid);
+        json_count("holder_caller", o->holder_caller);
+    }
+    json_close();
+}
+
+static void put_objects(const struct report_view *v, const char *key, enum report_section section)
+{
+    json_open(key, '[');
+    for (size_t i = 0; i < report_shown(v, section); i++)
+        put_object(report_object(v, section, i));
+    json_close();
+}
+
+static void put_pair(const struct posixtrace_report_pair *p)
+{
+    json_open(NULL, '{');
+    json_text("name", p->name);
+    json_count("count", p->count);
+    json_count("unknown", p->unknown);
+    json_count("open", p->open);
+    json_integer("total_ns", p->total_ns);
+    put_percentiles(p->statistics);
+    if (p->count > 0) {
+        json_integer("max_ns", p->longest_ns);
+        json_integer("max_at_ns", p->longest_at_ns);
+        json_integer("max_pid", p->longest_pid);
+        json_integer("max_tid", p->longest_tid);
+    }
+    json_close();
+}
+
+static void put_preemptors(const struct report_view *v)
+{
+    const struct posixtrace_report_summary *s = v->summary;
+
+    json_open("preemptors", '[');
+    for (size_t i = 0; i < report_shown(v, REPORT_PREEMPTORS); i++) {
+        const struct posixtrace_report_thread *t = report_thread(v, REPORT_PREEMPTORS, i);
+
+        json_open(NULL, '{');
+        json_text("name", t->name);
+        json_integer("pid", t->pid);
+        json_integer("tid", t->tid);
+        json_count("count", t->preempted);
+        json_integer("total_ns", t->preempted_ns);
+        json_integer("longest_ns", t->preempted_longest_ns);
+        json_integer("longest_at_ns", t->preempted_longest_at_ns);
+        json_integer("longest_tid", t->preempted_longest_tid);
+        json_close();
+    }
+    json_close();
+    json_open("preempted_by_others", '{');
+    json_count("count", s->preempted_by_others);
+    json_integer("total_ns", s->preempted_by_others_ns);
+    json_integer("longest_ns", s->preempted_by_others_longest_ns);
+    json_close();
+}
+
+static void put_losses(const struct report_view *v)
+{
+    json_open("lost", '{');
+    for (unsigned i = 0; i < POSIXTRACE_LOSS_CAUSES; i++)
+        if (v->log->info.lost[i] > 0)
+            json_count(posixtrace_loss_cause_text(i), v->log->info.lost[i]);
+    json_close();
+    json_count("unreadable_bytes", v->log->info.skipped_bytes);
+    json_truth("cut", v->log->info.end == POSIXTRACE_END_CUT);
+    json_open("cost", '{');
+    json_count("events", v->events);
+    if (v->event_ns > 0) {
+        json_number("event_ns", v->event_ns, 1);
+        json_number("total_ns", (double)v->events * v->event_ns, 0);
+    } else {
+        json_none("event_ns");
+        json_none("total_ns");
+    }
+    json_close();
+}
+
+void report_print_json(const struct report_view *v)
+{
+    json_open(NULL, '{');
+    put_summary(v);
+    json_open("threads", '[');
+    for (size_t i = 0; i < report_shown(v, REPORT_THREADS); i++)
+        put_thread(v, report_thread(v, REPORT_THREADS, i));
+    json_close();
+    put_objects(v, "locks", REPORT_LOCKS);
+    put_objects(v, "waits", REPORT_WAITS);
+    json_open("pairs", '[');
+    for (size_t i = 0; i < report_shown(v, REPORT_PAIRS); i++)
+        put_pair(report_pair(v, i));
+    json_close();
+    put_objects(v, "descriptors", REPORT_DESCRIPTORS);
+    put_preemptors(v);
+    put_losses(v);
+    json_close();
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * The sections and their order; see report.h.
+ */
+#include "report/report.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/tool.h"
+#include "common/units.h"
+
+static void add(struct report_rows *list, const void *row)
+{
+    if (list->count == list->room) {
+        list->room = list->room ? 2 * list->room : 64;
+        list->rows = tool_grow(list->rows, list->room, sizeof *list->rows);
+    }
+    list->rows[list->count++] = row;
+}
+
+int64_t report_wait_sum(const struct posixtrace_report_thread *t)
+{
+    int64_t sum = t->unnamed_ns;
+
+    for (unsigned i = 0; i < POSIXTRACE_WAIT_KINDS; i++)
+        sum += t->wait_ns[i];
+    return sum;
+}
+
+static int larger_first(int64_t a, int64_t b)
+{
+    return a > b ? -1 : a < b;
+}
+
+/* Those that may have used a processor most, then those that there were longest. */
+static int by_run(const void *a, const void *b)
+{
+    const struct posixtrace_report_thread *x = *(const void *const *)a,
+                                          *y = *(const void *const *)b;
+    int order = larger_first(x->run_ns + x->runnable_ns, y->run_ns + y->runnable_ns);
+
+    order = order ? order : larger_first(x->unknown_ns, y->unknown_ns);
+    order = order ? order : larger_first(x->total_ns, y->total_ns);
+    order = order ? order : larger_first(y->pid, x->pid);
+    return order ? order : larger_first(y->tid, x->tid);
+}
+
+static int by_preempted(const void *a, const void *b)
+{
+    const struct posixtrace_report_thread *x = *(const void *const *)a,
+                                          *y = *(const void *const *)b;
+    int order = larger_first(x->preempted_ns, y->preempted_ns);
+
+    order = order ? order : larger_first(y->pid, x->pid);
+    return order ? order : larger_first(y->tid, x->tid);
+}
+
+static int by_waited(const void *a, const void *b)
+{
+    const struct posixtrace_report_object *x = *(const void *const *)a,
+                                          *y = *(const void *const *)b;
+    int order = larger_first(x->total_ns, y->total_ns);
+
+    order = order ? order : larger_first((int64_t)x->calls, (int64_t)y->calls);
+    order = order ? order : larger_first(y->pid, x->pid);
+    return order ? order : x->object < y->object ? -1 : x->object > y->object;
+}
+
+static int by_total(const void *a, const void *b)
+{
+    const struct posixtrace_report_pair *x = *(const void *const *)a, *y = *(const void *const *)b;
+
+    return larger_first(x->total_ns, y->total_ns);
+}
+
+static enum report_section section_of(const struct posixtrace_report_object *o)
+{
+    if (o->kind == POSIXTRACE_WAIT_LOCK)
+        return REPORT_LOCKS;
+    return o->is_descriptor ? REPORT_DESCRIPTORS : REPORT_WAITS;
+}
+
+static int by_pid(const void *a, const void *b)
+{
+    const struct posixtrace_report_thread *x = *(const void *const *)a,
+                                          *y = *(const void *const *)b;
+
+    return larger_first(y->pid, x->pid);
+}
+
+static void add_threads(struct report_view *v)
+{
+    struct report_rows *threads = &v->rows[REPORT_THREADS];
+    const struct posixtrace_report_thread *t;
+
+    for (size_t i = 0; (t = posixtrace_report_thread(v->report, i)) != NULL; i++) {
+        if (t->preempted > 0)
+            add(&v->rows[REPORT_PREEMPTORS], t);
+        if (!t->selected || (t->total_ns == 0 && t->events + t->switches == 0))
+            continue;
+        add(threads, t);
+        v->events += t->events;
+    }
+    if (threads->count > 0)
+        qsort(threads->rows, threads->count, sizeof *threads->rows, by_pid);
+    for (size_t i = 0; i < threads->count; i++)
+        v->processes += i == 0 || by_pid(&threads->rows[i - 1], &threads->rows[i]) != 0;
+}
+
+static void add_objects(struct report_view *v)
+{
+    const struct posixtrace_report_object *o;
+
+    for (size_t i = 0; (o = posixtrace_report_object(v->report, i)) != NULL; i++) {
+        enum report_section section = section_of(o);
+
+        if (section == REPORT_LOCKS)
+            v->calls += o->calls;
+        if (o->waits > 0 || o->unknown > 0)
+            add(&v->rows[section], o);
+    }
+}
+
+void report_rows_make(struct report_view *v)
+{
+    static int (*const orders[REPORT_SECTIONS])(const void *, const void *) = {
+        by_run, by_waited, by_waited, by_total, by_waited, by_preempted
+    };
+    const struct posixtrace_report_pair *p;
+
+    add_threads(v);
+    add_objects(v);
+    for (size_t i = 0; (p = posixtrace_report_pair(v->report, i)) != NULL; i++)
+        if (p->count + p->unknown > 0)
+            add(&v->rows[REPORT_PAIRS], p);
+    for (unsigned s = 0; s < REPORT_SECTIONS; s++)
+        if (v->rows[s].count > 0)
+            qsort(v->rows[s].rows, v->rows[s].count, sizeof *v->rows[s].rows, orders[s]);
+}
+
+void report_rows_free(struct report_view *v)
+{
+    for (unsigned s = 0; s < REPORT_SECTIONS; s++)
+        free(v->rows[s].rows);
+}
+
+size_t report_shown(const struct report_view *v, enum report_section section)
+{
+    size_t count = v->rows[section].count;
+
+    return v->top > 0 && count > v->top ? v->top : count;
+}
+
+const struct posixtrace_report_thread *report_thread(const struct report_view *v,
+                                                     enum report_section section, size_t i)
+{
+    return v->rows[section].rows[i];
+}
+
+const struct posixtrace_report_object *report_object(const struct report_view *v,
+                                                     enum report_section section, size_t i)
+{
+    return v->rows[section].rows[i];
+}
+
+const struct posixtrace_report_pair *report_pair(const struct report_view *v, size_t i)
+{
+    return v->rows[REPORT_PAIRS].rows[i];
+}
+
+static const char *why_no_calls(const struct report_view *v, enum report_section section)
+{
+    static char text[160];
+
+    if (select_is_any(v->select))
+        return "none is selected";
+    if (section == REPORT_DESCRIPTORS)
+        return "no call on a descriptor is in the log: 'posixtrace record --system=io'";
+    if (section == REPORT_WAITS)
+        return "no other wait is in the log: 'posixtrace record --system=locks,sleep,threads'";
+    if (v->calls == 0)
+        return "no call for a lock is in the log: 'posixtrace record --system=locks'";
+    snprintf(text, sizeof text, "locks were taken %s time%s, and no thread is seen to wait",
+             units_count(v->calls), v->calls == 1 ? "" : "s");
+    return text;
+}
+
+const char *report_why_empty(const struct report_view *v, enum report_section section)
+{
+    if (v->rows[section].count > 0)
+        return NULL;
+    switch (section) {
+    case REPORT_THREADS: return "no event of a thread is selected, or in the log";
+    case REPORT_PAIRS:
+        if (select_is_any(v->select))
+            return "none is selected";
+        return "no pair of events NAME:begin and NAME:end; 'posixtrace metrics --user' measures "
+               "others";
+    case REPORT_PREEMPTORS:
+        if (v->summary->switches == 0)
+            return "no context switch is in the log: 'posixtrace record --system=switches'";
+        return v->summary->preempted_by_others > 0 ? "by threads that are not in the log"
+               : select_is_any(v->select)          ? "none is selected"
+                                                   : "no thread was preempted";
+    default: return why_no_calls(v, section);
+    }
+}

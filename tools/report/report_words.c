@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Words for rows; see report.h.
+ */
+#include "report/report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/tool.h"
+
+enum { BUFFERS = 8, SIZE = 400, SECOND = 1000000000 };
+
+static char *next_buffer(void)
+{
+    static char buffers[BUFFERS][SIZE];
+    static unsigned next;
+
+    return buffers[next++ % BUFFERS];
+}
+
+const char *report_thread_label(const struct posixtrace_report_thread *t)
+{
+    char *text = next_buffer();
+
+    snprintf(text, SIZE, "%s%s%d", unquoted(t->name), t->name[0] ? "/" : "", (int)t->tid);
+    return text;
+}
+
+const char *report_tid_label(const struct report_view *v, pid_t pid, pid_t tid)
+{
+    const struct posixtrace_report_thread *t;
+    char *text = next_buffer();
+
+    for (size_t i = 0; (t = posixtrace_report_thread(v->report, i)) != NULL; i++)
+        if (t->tid == tid && (pid == 0 || t->pid == pid))
+            return report_thread_label(t);
+    snprintf(text, SIZE, "%d", (int)tid);
+    return text;
+}
+
+const char *report_object_label(const struct posixtrace_report_object *o)
+{
+    char *text = next_buffer();
+
+    if (o->is_descriptor && o->name[0])
+        snprintf(text, SIZE, "%s", unquoted(o->name));
+    else if (o->is_descriptor && (int64_t)o->object < 0)
+        snprintf(text, SIZE, "several descriptors");
+    else if (o->is_descriptor)
+        snprintf(text, SIZE, "descriptor %" PRIi64, (int64_t)o->object);
+    else if (o->kind == POSIXTRACE_WAIT_CHILD && (int64_t)o->object > 0)
+        snprintf(text, SIZE, "process %" PRIi64, (int64_t)o->object);
+    else if (o->kind == POSIXTRACE_WAIT_CHILD)
+        snprintf(text, SIZE, "any");
+    else if (o->kind == POSIXTRACE_WAIT_SLEEP || o->kind == POSIXTRACE_WAIT_SIGNAL)
+        text[0] = '\0';
+    else
+        snprintf(text, SIZE, "0x%" PRIx64, o->object);
+    return text;
+}
+
+const char *report_when(const struct report_view *v, int64_t ns)
+{
+    char *text = next_buffer();
+    uint64_t after = ns > v->origin ? (uint64_t)ns - (uint64_t)v->origin : 0;
+
+    snprintf(text, SIZE, "+%" PRIu64 ".%09" PRIu64 "s", after / SECOND, after % SECOND);
+    return text;
+}
+
+const char *report_percent(int64_t part, int64_t whole)
+{
+    char *text = next_buffer();
+    double percent = whole > 0 ? 100.0 * (double)part / (double)whole : 0;
+
+    if (whole <= 0)
+        snprintf(text, SIZE, "-");
+    else if (part > 0 && percent < 0.05)
+        snprintf(text, SIZE, "<0.1%%");
+    else
+        snprintf(text, SIZE, "%.1f%%", percent);
+    return text;
+}
+
+struct share {
+    const char *name;
+    int64_t ns;
+};
+
+static void put_share(struct share *list, size_t *count, const char *name, int64_t ns)
+{
+    size_t at = *count;
+
+    if (ns <= 0)
+        return;
+    for (; at > 0 && list[at - 1].ns < ns; at--)
+        list[at] = list[at - 1];
+    list[at] = (struct share){ name, ns };
+    ++*count;
+}
+
+const char *report_shares(const struct posixtrace_report_thread *t, bool all, size_t most)
+{
+    struct share list[POSIXTRACE_WAIT_KINDS + 4];
+    char *text = next_buffer();
+    size_t count = 0, used = 0;
+
+    for (unsigned k = 0; posixtrace_wait_text(k); k++)
+        put_share(list, &count, posixtrace_wait_text(k), t->wait_ns[k]);
+    put_share(list, &count, "other waits", t->unnamed_ns);
+    if (all) {
+        put_share(list, &count, "on processor", t->run_ns);
+        put_share(list, &count, "runnable", t->runnable_ns);
+        put_share(list, &count, "unknown", t->unknown_ns);
+    }
+    text[0] = '\0';
+    for (size_t i = 0; i < count && i < most && used < SIZE; i++)
+        used += (size_t)snprintf(text + used, SIZE - used, "%s%s %s", i ? ", " : "", list[i].name,
+                                 report_percent(list[i].ns, t->total_ns));
+    return text;
+}

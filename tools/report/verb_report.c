@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * posixtrace report: where the time of a log's threads went; see report.h.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <posixtrace/attr.h>
+
+#include "common/colour.h"
+#include "common/options.h"
+#include "common/progress.h"
+#include "common/stdout_buffer.h"
+#include "common/tool.h"
+#include "report/report.h"
+#include "report/report_draw.h"
+
+enum { FORMAT = 1, COLOUR, TOP, STRICT };
+enum { BATCH = 16384, TOP_DEFAULT = 10 };
+
+static const struct option_spec options[] = { { "format", true, FORMAT },
+                                              { "color", true, COLOUR },
+                                              { "top", true, TOP },
+                                              { "strict", false, STRICT },
+                                              SELECT_OPTIONS,
+                                              { NULL, false, 0 } };
+
+static const char help[] =
+    "usage: posixtrace report [OPTION]... LOG|-\n"
+    "\n"
+    "Says where the time of the threads in a trace log went: on a processor, ready\n"
+    "to run, or waiting, for which lock, descriptor or thread, and which thread\n"
+    "held it.  The first screen is a summary; the sections follow.\n"
+    "\n"
+    "  --format=FORMAT  text (default), or json: one object, times in ns\n"
+    "  --top=N          N rows a section, 0: all (default 10; json: all)\n"
+    "  --color=WHEN     text in colour: auto (default), always or never\n" SELECT_HELP
+    "  --strict         exit with 3 if the log has lost events or is damaged\n"
+    "  --help           print this\n"
+    "\n"
+    "'posixtrace record --system CMD' records what this shows.\n"
+    "Example: posixtrace report --from=+2s --to=+3s app.ptl | less\n";
+
+struct request {
+    const char *path;
+    enum colour_when colour;
+    struct selection select;
+    long top; /* -1: not given */
+    bool json, strict;
+};
+
+static int take_format(struct request *r, const char *value)
+{
+    static const char *const formats[] = { "text", "json", NULL };
+    int index = options_index(value, formats);
+
+    if (index < 0)
+        return options_bad_word("format", value, formats);
+    r->json = index == 1;
+    return EXIT_DONE;
+}
+
+static int take_top(struct request *r, const char *value)
+{
+    char *end;
+
+    r->top = strtol(value, &end, 10);
+    if (value[0] < '0' || value[0] > '9' || *end != '\0' || r->top > 1000000)
+        return tool_usage("option '--top' needs a number from 0 to 1000000, found %s",
+                          quote(value));
+    return EXIT_DONE;
+}
+
+static int take_option(struct request *r, int code, const char *value)
+{
+    if (select_is_option(code))
+        return select_take_option(&r->select, code, value);
+    switch (code) {
+    case FORMAT: return take_format(r, value);
+    case COLOUR: return colour_option(value, &r->colour);
+    case TOP: return take_top(r, value);
+    case STRICT: r->strict = true; return EXIT_DONE;
+    default: return options_set_log(&r->path, value);
+    }
+}
+
+/* ---- reading ---- */
+
+static bool wants_thread(void *context, pid_t pid, pid_t tid)
+{
+    const struct report_view *v = context;
+
+    return select_wants_ids(v->select, pid, tid);
+}
+
+static bool wants_begin(void *context, const struct posixtrace_event *begin)
+{
+    const struct report_view *v = context;
+
+    return select_wants_expression(v->select, v->log->trid, begin);
+}
+
+static int create(struct report_view *v)
+{
+    struct posixtrace_report_options chosen = { .from_ns = v->select->from_ns,
+                                                .to_ns = v->select->to_ns,
+                                                .wants_thread = wants_thread,
+                                                .context = v };
+    int error;
+
+    if (select_has_expression(v->select))
+        chosen.wants_begin = wants_begin;
+    error = posixtrace_report_create(v->log->trid, &chosen, sizeof chosen, &v->report);
+    return error ? tool_error("cannot report on %s: %s", v->log->shown, failure_reason(error))
+                 : EXIT_DONE;
+}
+
+static int read_all(struct report_view *v)
+{
+    int unavailable = 0, error = 0;
+
+    progress_begin("events", v->log->info.events);
+    while (!unavailable && error == 0) {
+        error = posixtrace_report_take(v->report, BATCH, &unavailable);
+        progress_at(posixtrace_report_events(v->report));
+    }
+    if (error == 0)
+        error = posixtrace_report_end(v->report);
+    progress_end();
+    if (error)
+        return tool_error("cannot read on in %s: %s", v->log->shown, failure_reason(error));
+    return log_file_refresh(v->log);
+}
+
+/* What recording an event costs, where the log says it. */
+static double event_cost(const struct log_file *log)
+{
+    trace_attr_t attr;
+    double ns = 0;
+
+    if (posix_trace_get_attr(log->trid, &attr) != 0)
+        return 0;
+    if (posixtrace_attr_geteventcost(&attr, &ns) != 0)
+        ns = 0;
+    posix_trace_attr_destroy(&attr);
+    return ns;
+}
+
+static void print_view(const struct request *r, struct report_view *v)
+{
+    v->summary = posixtrace_report_summary(v->report);
+    v->origin = v->log->seekable ? v->log->info.first_ns : v->summary->first_ns;
+    v->event_ns = event_cost(v->log);
+    v->utf8 = draw_is_utf8();
+    v->top = r->top >= 0 ? (size_t)r->top : r->json ? 0 : TOP_DEFAULT;
+    report_rows_make(v);
+    if (r->json) {
+        report_print_json(v);
+    } else {
+        report_print_summary(v);
+        report_print_sections(v);
+    }
+    report_rows_free(v);
+}
+
+static int report_on(struct request *r, struct log_file *log)
+{
+    struct report_view v = { .log = log, .select = &r->select };
+    int status = log->seekable ? select_resolve(&r->select, log->info.first_ns)
+                               : select_resolve_absolute(&r->select);
+
+    if (status == EXIT_DONE)
+        status = create(&v);
+    if (status == EXIT_DONE)
+        status = read_all(&v);
+    if (status == EXIT_DONE) {
+        select_warn(&r->select, log);
+        print_view(r, &v);
+        out_flush();
+        status = log_file_report_loss(log, r->strict, status);
+    }
+    posixtrace_report_free(v.report);
+    return status;
+}
+
+static int serve(struct request *r)
+{
+    struct log_file log;
+    int status;
+
+    if (!r->path)
+        return tool_usage("no log named");
+    colour_begin(r->json ? COLOUR_NEVER : r->colour);
+    status = log_file_open(&log, r->path);
+    if (status != EXIT_DONE)
+        return status;
+    status = report_on(r, &log);
+    log_file_close(&log);
+    return status;
+}
+
+/* Takes the command line.  *over: a message or the help has answered it. */
+static int take_all(struct options *o, struct request *r, bool *over)
+{
+    int status;
+
+    for (;;) {
+        int code = options_next(o);
+
+        *over = code == OPTION_STOP;
+        if (*over)
+            return o->status;
+        if (code == OPTION_END)
+            return select_make(&r->select);
+        status = take_option(r, code, o->value);
+        if (status != EXIT_DONE)
+            return status;
+    }
+}
+
+static int run(struct options *o)
+{
+    struct request r = { .top = -1 };
+    bool over;
+    int status;
+
+    select_init(&r.select);
+    status = take_all(o, &r, &over);
+    if (status == EXIT_DONE && !over)
+        status = serve(&r);
+    select_free(&r.select);
+    return status;
+}
+
+const struct verb verb_report = { "report", help, options, run };
