@@ -115,58 +115,58 @@ _Static_assert(POSIXTRACE_CALL_RENAMEAT2 == 44 && POSIXTRACE_CALL_POLL == 64 &&
                    POSIXTRACE_CALL_WAITID == 92 && POSIXTRACE_CALL_PAUSE == 100,
                "IO_NAMES and the others");
 
+static const char *const descriptions[PT_ID_OWN_LAST + 1] = {
+    [POSIXTRACE_SWITCH_IN] = CPU,
+    [POSIXTRACE_SWITCH_OUT] = CPU,
+    [POSIXTRACE_SWITCH_PREEMPTED] = CPU,
+    [POSIXTRACE_CPU_TIME] = OF("u64 run; u64 more"),
+    [POSIXTRACE_MUTEX_LOCK] = OBJECT,
+    [POSIXTRACE_MUTEX_LOCKED] = DONE,
+    [POSIXTRACE_MUTEX_UNLOCK] = OBJECT,
+    [POSIXTRACE_RWLOCK_LOCK] = OBJECT,
+    [POSIXTRACE_RWLOCK_LOCKED] = DONE,
+    [POSIXTRACE_RWLOCK_UNLOCK] = OBJECT,
+    [POSIXTRACE_COND_WAIT] = OBJECT,
+    [POSIXTRACE_COND_WOKEN] = DONE,
+    [POSIXTRACE_COND_SIGNAL] = OBJECT,
+    [POSIXTRACE_SEM_WAIT] = OBJECT,
+    [POSIXTRACE_SEM_TAKEN] = DONE,
+    [POSIXTRACE_SEM_POST] = OBJECT,
+    [POSIXTRACE_BARRIER_WAIT] = OBJECT,
+    [POSIXTRACE_BARRIER_PASSED] = DONE,
+    [POSIXTRACE_SLEEP] = OF("u64 zero; i64 due; " CALLER),
+    [POSIXTRACE_SLEEP_DONE] = OF("u64 zero; i64 due"),
+    [POSIXTRACE_TIMER_SET] = OF("x64 timer; i64 due; " CALLER),
+    [POSIXTRACE_THREAD_CREATE] = OF("x64 thread; " CALLER),
+    [POSIXTRACE_THREAD_BEGIN] = THREAD,
+    [POSIXTRACE_THREAD_END] = THREAD,
+    [POSIXTRACE_SIGNAL_BEGIN] = NUMBER,
+    [POSIXTRACE_SIGNAL_END] = NUMBER,
+    [POSIXTRACE_IO] = OF(IO_CALLS CALLER),
+    [POSIXTRACE_IO_DONE] = OF(IO_CALLS "i64 result"),
+    [POSIXTRACE_POLL] = OF(POLL_CALLS "u64 count; i64 timeout; " CALLER),
+    [POSIXTRACE_POLL_DONE] = OF(POLL_CALLS "i64 result"),
+    [POSIXTRACE_FILE_LOCK] = OF(LOCK_CALLS "u32 mode {shared, exclusive, unlock, test}; "
+                                           "u32 waits {no, yes}; " CALLER),
+    [POSIXTRACE_FILE_LOCKED] = OF(LOCK_CALLS "i64 result"),
+    [POSIXTRACE_FUTEX_WAIT] = OBJECT,
+    [POSIXTRACE_FUTEX_WOKEN] = DONE,
+    [POSIXTRACE_THREAD_JOIN] = OF("x64 thread; " CALLER),
+    [POSIXTRACE_THREAD_JOINED] = OF("x64 thread; i64 error"),
+    [POSIXTRACE_CHILD_WAIT] = OF(CHILD_CALLS CALLER),
+    [POSIXTRACE_CHILD_WAITED] = OF(CHILD_CALLS "i64 result"),
+    [POSIXTRACE_SIGNAL_WAIT] = OF(SIGNAL_CALLS CALLER),
+    [POSIXTRACE_SIGNAL_TAKEN] = OF(SIGNAL_CALLS "i64 result"),
+    [POSIXTRACE_DESCRIPTOR] = OF("i32 descriptor; u32 kind {other, file, directory, pipe, "
+                                 "socket, tty, device, eventfd, timerfd, signalfd, epoll, "
+                                 "inotify}; str name"),
+    [POSIXTRACE_LONG_CALL] = OF("u32 type {" TYPES "}; u32 call {" ALL_CALLS "}; x64 object; "
+                                "i64 result; i64 duration; " CALLER),
+};
+
 const char *pt_event_system_description(uint32_t id)
 {
-    static const char *const text[PT_ID_OWN_LAST + 1] = {
-        [POSIXTRACE_SWITCH_IN] = CPU,
-        [POSIXTRACE_SWITCH_OUT] = CPU,
-        [POSIXTRACE_SWITCH_PREEMPTED] = CPU,
-        [POSIXTRACE_CPU_TIME] = OF("u64 run; u64 more"),
-        [POSIXTRACE_MUTEX_LOCK] = OBJECT,
-        [POSIXTRACE_MUTEX_LOCKED] = DONE,
-        [POSIXTRACE_MUTEX_UNLOCK] = OBJECT,
-        [POSIXTRACE_RWLOCK_LOCK] = OBJECT,
-        [POSIXTRACE_RWLOCK_LOCKED] = DONE,
-        [POSIXTRACE_RWLOCK_UNLOCK] = OBJECT,
-        [POSIXTRACE_COND_WAIT] = OBJECT,
-        [POSIXTRACE_COND_WOKEN] = DONE,
-        [POSIXTRACE_COND_SIGNAL] = OBJECT,
-        [POSIXTRACE_SEM_WAIT] = OBJECT,
-        [POSIXTRACE_SEM_TAKEN] = DONE,
-        [POSIXTRACE_SEM_POST] = OBJECT,
-        [POSIXTRACE_BARRIER_WAIT] = OBJECT,
-        [POSIXTRACE_BARRIER_PASSED] = DONE,
-        [POSIXTRACE_SLEEP] = OF("u64 zero; i64 due; " CALLER),
-        [POSIXTRACE_SLEEP_DONE] = OF("u64 zero; i64 due"),
-        [POSIXTRACE_TIMER_SET] = OF("x64 timer; i64 due; " CALLER),
-        [POSIXTRACE_THREAD_CREATE] = OF("x64 thread; " CALLER),
-        [POSIXTRACE_THREAD_BEGIN] = THREAD,
-        [POSIXTRACE_THREAD_END] = THREAD,
-        [POSIXTRACE_SIGNAL_BEGIN] = NUMBER,
-        [POSIXTRACE_SIGNAL_END] = NUMBER,
-        [POSIXTRACE_IO] = OF(IO_CALLS CALLER),
-        [POSIXTRACE_IO_DONE] = OF(IO_CALLS "i64 result"),
-        [POSIXTRACE_POLL] = OF(POLL_CALLS "u64 count; i64 timeout; " CALLER),
-        [POSIXTRACE_POLL_DONE] = OF(POLL_CALLS "i64 result"),
-        [POSIXTRACE_FILE_LOCK] = OF(LOCK_CALLS "u32 mode {shared, exclusive, unlock, test}; "
-                                               "u32 waits {no, yes}; " CALLER),
-        [POSIXTRACE_FILE_LOCKED] = OF(LOCK_CALLS "i64 result"),
-        [POSIXTRACE_FUTEX_WAIT] = OBJECT,
-        [POSIXTRACE_FUTEX_WOKEN] = DONE,
-        [POSIXTRACE_THREAD_JOIN] = OF("x64 thread; " CALLER),
-        [POSIXTRACE_THREAD_JOINED] = OF("x64 thread; i64 error"),
-        [POSIXTRACE_CHILD_WAIT] = OF(CHILD_CALLS CALLER),
-        [POSIXTRACE_CHILD_WAITED] = OF(CHILD_CALLS "i64 result"),
-        [POSIXTRACE_SIGNAL_WAIT] = OF(SIGNAL_CALLS CALLER),
-        [POSIXTRACE_SIGNAL_TAKEN] = OF(SIGNAL_CALLS "i64 result"),
-        [POSIXTRACE_DESCRIPTOR] = OF("i32 descriptor; u32 kind {other, file, directory, pipe, "
-                                     "socket, tty, device, eventfd, timerfd, signalfd, epoll, "
-                                     "inotify}; str name"),
-        [POSIXTRACE_LONG_CALL] = OF("u32 type {" TYPES "}; u32 call {" ALL_CALLS "}; x64 object; "
-                                    "i64 result; i64 duration; " CALLER),
-    };
-
-    return id <= PT_ID_OWN_LAST ? text[id] : NULL;
+    return id <= PT_ID_OWN_LAST ? descriptions[id] : NULL;
 }
 
 /* Logs of 0.1, and those made by tools that write its data, have no descriptions of these types. */
