@@ -180,6 +180,10 @@ void pt_fork_plug(const struct pt_self *parent)
         for (seg = pt_load_relaxed(&parent->known[bit].old); seg; seg = seg->older)
             pt_seg_plug(seg);
     }
+}
+
+void pt_fork_made(void)
+{
     handled = false;
 }
 

@@ -68,6 +68,8 @@ void pt_fork_call(bool begins);
 /* In a forked child, by its first call.  Where no fork handler has run, it keeps other mappings
  * from the addresses to which a half event may store. */
 void pt_fork_plug(const struct pt_self *parent);
+/* The struct pt_self is made. */
+void pt_fork_made(void);
 /* Called in a forked child, with signals held, before its struct pt_self is published: parts a half
  * event of the calling thread, if there is one that was not parted yet. */
 void pt_fork_part(void);

@@ -222,8 +222,11 @@ static struct pt_seg *map_again(const struct pt_seg *seg)
     return again;
 }
 
-static void take_known(struct pt_self *child, const struct pt_self *parent)
+static void take_known(struct heritage *w)
 {
+    const struct pt_self *parent = w->parent;
+    struct pt_self *child = w->child;
+
     for (unsigned bit = 0; bit < PT_STREAMS; bit++) {
         struct pt_seg *seg = pt_load_acquire(&parent->known[bit].seg), *again = NULL;
         int own;
@@ -233,11 +236,14 @@ static void take_known(struct pt_self *child, const struct pt_self *parent)
             continue;
         if (seg->shielded)
             seg = again = map_again(seg);
+        note(w, seg ? 0 : -ENOMEM);
         own = seg ? pt_join_take(child, seg, false) : -1;
         if (again && own < 0)
             close_segment(again);
         if (own >= 0)
             child->from_parent |= 1ull << own;
+        if (again && own >= 0)
+            child->mapped_again |= 1ull << own;
         if (own >= 0 && pt_page_bit_is_of(child->page, (unsigned)own, seg->file))
             pt_filter_callback_inherit(child, (unsigned)own, parent, bit);
     }
@@ -306,7 +312,7 @@ int pt_inherit(struct pt_self *child, const struct pt_self *parent)
     int saved = errno;
 
     if (parent)
-        take_known(child, parent);
+        take_known(&w);
     if (pt_load_acquire(&child->page->settled) == 0) {
         /* Streams that the ancestors of a process that is alone have made since were made after the
          * fork. */
@@ -329,7 +335,7 @@ void pt_inherit_close(struct pt_self *child)
     for (unsigned bit = 0; bit < PT_STREAMS; bit++) {
         struct pt_seg *seg = child->known[bit].seg;
 
-        if (seg && !(child->from_parent >> bit & 1))
+        if (seg && ((~child->from_parent | child->mapped_again) >> bit & 1))
             close_segment(seg);
     }
 }

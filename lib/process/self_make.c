@@ -233,6 +233,7 @@ static struct pt_self *make_new(bool by_control)
         s = old;
     }
     publish(s);
+    pt_fork_made();
     map_known(s);
     pt_unmade_settle(s);
     errno = saved;
