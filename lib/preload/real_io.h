@@ -137,7 +137,7 @@
     N(int, RENAMEAT2, renameat2, (int a, const char *b, int c, const char *d, unsigned e),      \
       (a, b, c, d, e), -1)
 
-/* call, name, what precedes the path. */
+/* call, name, parameters before the path. */
 #define REAL_OPEN(O)                                                                            \
     O(OPEN, open, (), ())                                                                       \
     O(OPEN, open64, (), ())                                                                     \
