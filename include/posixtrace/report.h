@@ -43,6 +43,8 @@ enum posixtrace_wait {
 
 /* A word for a kind ("lock"); NULL for one that does not exist.  Constant text. */
 const char *posixtrace_wait_text(unsigned kind);
+/* The name of an enum posixtrace_call ("read"); NULL for one that does not exist.  Constant text. */
+const char *posixtrace_call_text(unsigned call);
 
 /*
  * A selection.  Time is counted from from_ns to to_ns.  A wait or pair counts if it begins and
@@ -128,6 +130,7 @@ struct posixtrace_report_object {
     const char *name; /* path or peer of descriptors; "": not known */
     uint64_t calls, waits, failed;
     uint64_t unknown; /* waits in which events were lost */
+    uint64_t open;    /* waits that had not ended when the log did; not in waits */
     int64_t total_ns, longest_ns, longest_at_ns;
     pid_t longest_tid; /* which waited */
     uint64_t caller;   /* of the longest: address in the program; 0: not known */

@@ -30,11 +30,12 @@ static const char *percentile(const posixtrace_statistics_t *statistics, double 
 
 static void print_longest(const struct report_view *v, const struct posixtrace_report_object *o)
 {
+    const char *call = o->is_descriptor ? posixtrace_call_text(o->call) : NULL;
     char text[512];
     size_t used;
 
-    used = (size_t)snprintf(text, sizeof text, "longest: %s at %s",
-                            report_tid_label(v, o->pid, o->longest_tid),
+    used = (size_t)snprintf(text, sizeof text, "longest: %s%s%s at %s", call ? call : "",
+                            call ? " of " : "", report_tid_label(v, o->pid, o->longest_tid),
                             report_when(v, o->longest_at_ns));
     if (o->caller && used < sizeof text)
         used += (size_t)snprintf(text + used, sizeof text - used, ", called from 0x%" PRIx64,
@@ -59,16 +60,22 @@ static void print_object(const struct report_view *v, enum report_section sectio
              section == REPORT_WAITS ? " " : "", report_object_label(o));
     out_text("  ");
     out_spaces(NAME - table_put_cut(name, NAME));
-    out_format(" %9s %9s %7s %7s %7s ", units_count(o->calls),
+    out_format(" %9s %9s %7s %7s %7s", units_count(o->calls),
                section == REPORT_LOCKS ? units_count(o->waits) : percentile(o->statistics, 50),
                o->waits ? units_time(o->total_ns) : "-", percentile(o->statistics, 99),
                o->waits ? units_time(o->longest_ns) : "-");
-    draw_bar(o->total_ns, largest, BAR - 3, v->utf8);
+    if (o->waits > 0) {
+        out_text(" ");
+        draw_bar(o->total_ns, largest, BAR - 3, v->utf8);
+    }
     out_text("\n");
     if (o->waits > 0)
         print_longest(v, o);
     if (o->unknown > 0)
         report_line("      %s more unknown: events were lost", units_count(o->unknown));
+    if (o->open > 0)
+        report_line("      %s wait%s had not ended when the log did", units_count(o->open),
+                    o->open == 1 ? "" : "s");
 }
 
 void report_print_objects(const struct report_view *v, enum report_section section)

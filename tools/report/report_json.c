@@ -89,6 +89,7 @@ static void put_object(const struct posixtrace_report_object *o)
     json_count("waits", o->waits);
     json_count("failed", o->failed);
     json_count("unknown", o->unknown);
+    json_count("open", o->open);
     json_integer("total_ns", o->total_ns);
     put_percentiles(o->statistics);
     if (o->waits > 0) {
@@ -96,6 +97,8 @@ static void put_object(const struct posixtrace_report_object *o)
         json_integer("longest_at_ns", o->longest_at_ns);
         json_integer("longest_tid", o->longest_tid);
         json_count("caller", o->caller);
+        if (o->is_descriptor && posixtrace_call_text(o->call))
+            json_text("call", posixtrace_call_text(o->call));
     }
     if (o->holder_tid) {
         json_integer("holder_tid", o->holder_tid);

@@ -63,6 +63,7 @@ static int by_waited(const void *a, const void *b)
                                           *y = *(const void *const *)b;
     int order = larger_first(x->total_ns, y->total_ns);
 
+    order = order ? order : larger_first((int64_t)x->open, (int64_t)y->open);
     order = order ? order : larger_first((int64_t)x->calls, (int64_t)y->calls);
     order = order ? order : larger_first(y->pid, x->pid);
     return order ? order : x->object < y->object ? -1 : x->object > y->object;
@@ -118,7 +119,7 @@ static void add_objects(struct report_view *v)
 
         if (section == REPORT_LOCKS)
             v->calls += o->calls;
-        if (o->waits > 0 || o->unknown > 0)
+        if (o->waits + o->unknown + o->open > 0)
             add(&v->rows[section], o);
     }
 }
@@ -182,8 +183,8 @@ static const char *why_no_calls(const struct report_view *v, enum report_section
         return "no other wait is in the log: 'posixtrace record --system=locks,sleep,threads'";
     if (v->calls == 0)
         return "no call for a lock is in the log: 'posixtrace record --system=locks'";
-    snprintf(text, sizeof text, "locks were taken %s time%s, and no thread is seen to wait",
-             units_count(v->calls), v->calls == 1 ? "" : "s");
+    snprintf(text, sizeof text, "locks were taken %s time%s, without a wait", units_count(v->calls),
+             v->calls == 1 ? "" : "s");
     return text;
 }
 

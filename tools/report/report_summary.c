@@ -15,28 +15,34 @@
 #include "common/table.h"
 #include "common/tool.h"
 #include "common/units.h"
+#include "common/utf8.h"
 
-enum { LABEL = 13, LINES = 3 };
+enum { LABEL = 13, LINES = 3, NAME_MIN = 12 };
 
-/* A line after a label, which is shown before the first line of several. */
-__attribute__((format(printf, 3, 4))) static void item(const char *label, size_t i,
-                                                       const char *format, ...)
+/* A line after a label, which is shown before the first line of several; the name is cut where the
+ * line is too long. */
+__attribute__((format(printf, 4, 5))) static void item(const char *label, size_t i,
+                                                       const char *name, const char *format, ...)
 {
+    size_t room = out_columns() - LABEL, width, used;
     char text[1024];
     va_list arguments;
-    int n = snprintf(text, sizeof text, "%-*s", LABEL, i == 0 ? label : "");
 
     va_start(arguments, format);
-    vsnprintf(text + n, sizeof text - (size_t)n, format, arguments);
+    vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    report_line("%s", text);
+    width = utf8_columns(text, strlen(text));
+    out_format("%-*s", LABEL, i == 0 ? label : "");
+    used = table_put_cut(name, room > width + NAME_MIN ? room - width : NAME_MIN);
+    table_put_cut(text, room - used);
+    out_text("\n");
 }
 
 static size_t lines(const struct report_view *v, enum report_section section)
 {
-    size_t count = report_shown(v, section);
+    size_t count = report_shown(v, section), most = select_is_any(v->select) ? LINES - 1 : LINES;
 
-    return count < LINES ? count : LINES;
+    return count < most ? count : most;
 }
 
 static bool is_empty(const struct report_view *v, enum report_section section, const char *label)
@@ -73,16 +79,48 @@ static void print_head(const struct report_view *v)
     }
 }
 
+/* As many of the largest shares as fit. */
+static void print_thread(const struct posixtrace_report_thread *t, size_t i)
+{
+    const char *label = report_thread_label(t), *time = units_time(t->total_ns), *shares = "";
+    size_t room = out_columns() - LABEL - strlen(time) - 4,
+           used = utf8_columns(label, strlen(label));
+
+    for (size_t most = LINES + 1; most > 0; most--) {
+        shares = report_shares(t, true, most);
+        if (used + strlen(shares) <= room)
+            break;
+    }
+    item("threads", i, label, ": %s, %s", time, shares);
+}
+
 static void print_threads(const struct report_view *v)
 {
     if (is_empty(v, REPORT_THREADS, "threads"))
         return;
-    for (size_t i = 0; i < lines(v, REPORT_THREADS); i++) {
-        const struct posixtrace_report_thread *t = report_thread(v, REPORT_THREADS, i);
+    for (size_t i = 0; i < lines(v, REPORT_THREADS); i++)
+        print_thread(report_thread(v, REPORT_THREADS, i), i);
+}
 
-        item("threads", i, "%s: %s, %s", report_thread_label(t), units_time(t->total_ns),
-             report_shares(t, true, LINES));
-    }
+static void print_object(const struct report_view *v, const char *label, size_t i,
+                         const struct posixtrace_report_object *o, const char *kind)
+{
+    char name[512];
+
+    snprintf(name, sizeof name, "%s%s%s", kind, *kind ? " " : "", report_object_label(o));
+    if (o->waits > 0 && o->is_descriptor)
+        item(label, i, name, ": %s in %s call%s, longest %s", units_time(o->total_ns),
+             units_count(o->waits), plural(o->waits, "", "s"), units_time(o->longest_ns));
+    else if (o->waits > 0)
+        item(label, i, name, ": waited %s %s time%s, longest %s%s%s", units_time(o->total_ns),
+             units_count(o->waits), plural(o->waits, "", "s"), units_time(o->longest_ns),
+             o->holder_tid ? ", held by " : "",
+             o->holder_tid ? report_tid_label(v, o->pid, o->holder_tid) : "");
+    else if (o->open > 0)
+        item(label, i, name, ": %s wait%s not ended", units_count(o->open),
+             plural(o->open, " has", "s have"));
+    else
+        item(label, i, name, ": unknown, events were lost");
 }
 
 static void print_objects(const struct report_view *v, enum report_section section,
@@ -92,18 +130,8 @@ static void print_objects(const struct report_view *v, enum report_section secti
         return;
     for (size_t i = 0; i < lines(v, section); i++) {
         const struct posixtrace_report_object *o = report_object(v, section, i);
-        const char *kind = section == REPORT_WAITS ? posixtrace_wait_text(o->kind) : "";
 
-        if (o->waits == 0) {
-            item(label, i, "%s%s%s: unknown, events were lost", kind, *kind ? " " : "",
-                 report_object_label(o));
-            continue;
-        }
-        item(label, i, "%s%s%s: waited %s %s time%s, longest %s%s%s", kind, *kind ? " " : "",
-             report_object_label(o), units_time(o->total_ns), units_count(o->waits),
-             plural(o->waits, "", "s"), units_time(o->longest_ns),
-             o->holder_tid ? ", held by " : "",
-             o->holder_tid ? report_tid_label(v, o->pid, o->holder_tid) : "");
+        print_object(v, label, i, o, section == REPORT_WAITS ? posixtrace_wait_text(o->kind) : "");
     }
 }
 
@@ -114,29 +142,37 @@ static void print_pairs(const struct report_view *v)
     for (size_t i = 0; i < lines(v, REPORT_PAIRS); i++) {
         const struct posixtrace_report_pair *p = report_pair(v, i);
 
-        if (!p->statistics) {
-            item("pairs", i, "%s: unknown, events were lost", unquoted(p->name));
-            continue;
-        }
-        item("pairs", i, "%s: %s time%s, p50 %s, p99 %s, max %s at %s", unquoted(p->name),
-             units_count(p->count), plural(p->count, "", "s"),
-             units_time(posixtrace_statistics_percentile(p->statistics, 50)),
-             units_time(posixtrace_statistics_percentile(p->statistics, 99)),
-             units_time(p->longest_ns), report_when(v, p->longest_at_ns));
+        if (p->statistics)
+            item("pairs", i, unquoted(p->name), ": %s time%s, p50 %s, p99 %s, max %s at %s",
+                 units_count(p->count), plural(p->count, "", "s"),
+                 units_time(posixtrace_statistics_percentile(p->statistics, 50)),
+                 units_time(posixtrace_statistics_percentile(p->statistics, 99)),
+                 units_time(p->longest_ns), report_when(v, p->longest_at_ns));
+        else
+            item("pairs", i, unquoted(p->name), ": unknown, events were lost");
     }
 }
 
+/* The first one, and what ran besides the threads of the log. */
 static void print_preemptors(const struct report_view *v)
 {
-    if (is_empty(v, REPORT_PREEMPTORS, "preempted by"))
+    static const char label[] = "preempted by";
+    const struct posixtrace_report_summary *s = v->summary;
+    size_t i = 0;
+
+    if (s->preempted_by_others == 0 && is_empty(v, REPORT_PREEMPTORS, label))
         return;
-    for (size_t i = 0; i < lines(v, REPORT_PREEMPTORS) && i < 2; i++) {
+    for (; i < report_shown(v, REPORT_PREEMPTORS) && i < 1; i++) {
         const struct posixtrace_report_thread *t = report_thread(v, REPORT_PREEMPTORS, i);
 
-        item("preempted by", i, "%s: %s time%s, others waited %s, longest %s",
-             report_thread_label(t), units_count(t->preempted), plural(t->preempted, "", "s"),
-             units_time(t->preempted_ns), units_time(t->preempted_longest_ns));
+        item(label, i, report_thread_label(t), ": %s time%s, others waited %s, longest %s",
+             units_count(t->preempted), plural(t->preempted, "", "s"), units_time(t->preempted_ns),
+             units_time(t->preempted_longest_ns));
     }
+    if (s->preempted_by_others > 0)
+        item(label, i, "not in the log", ": %s time%s, %s, longest %s",
+             units_count(s->preempted_by_others), plural(s->preempted_by_others, "", "s"),
+             units_time(s->preempted_by_others_ns), units_time(s->preempted_by_others_longest_ns));
 }
 
 static void print_losses(const struct report_view *v)
@@ -145,27 +181,28 @@ static void print_losses(const struct report_view *v)
     uint64_t lost = log_file_lost_all(v->log);
 
     if (lost > 0)
-        item("losses", 0, "%s events: %s", units_count(lost), log_file_causes(&v->log->info));
+        item("losses", 0, "", "%s event%s: %s", units_count(lost), plural(lost, "", "s"),
+             log_file_causes(&v->log->info));
     else
-        item("losses", 0, "%s",
+        item("losses", 0, "", "%s",
              log_file_has_unread(v->log) ? "a part of the log cannot be read"
              : s->gaps > 0               ? "none are counted"
                                          : "none");
     if (s->unmarked)
-        item("", 0, "the log does not say where, so all times are unknown");
+        item("", 0, "", "the log does not say where, so all times are unknown");
     else if (s->gaps > 0)
-        item("", 0, "%s place%s where nothing is known, %s", units_count(s->gaps),
+        item("", 0, "", "%s place%s where nothing is known, %s", units_count(s->gaps),
              plural(s->gaps, "", "s"), units_time(s->gap_ns));
 }
 
 static void print_cost(const struct report_view *v)
 {
     if (v->event_ns > 0)
-        item("tracing cost", 0, "%s: %s events of threads, %.0fns each",
+        item("tracing cost", 0, "", "%s: %s events of threads, %.0fns each",
              units_time((int64_t)((double)v->events * v->event_ns + 0.5)), units_count(v->events),
              v->event_ns);
     else
-        item("tracing cost", 0, "unknown: the log does not say what an event costs");
+        item("tracing cost", 0, "", "unknown: the log does not say what an event costs");
 }
 
 void report_print_summary(const struct report_view *v)

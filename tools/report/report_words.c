@@ -46,7 +46,8 @@ const char *report_object_label(const struct posixtrace_report_object *o)
     char *text = next_buffer();
 
     if (o->is_descriptor && o->name[0])
-        snprintf(text, SIZE, "%s", unquoted(o->name));
+        snprintf(text, SIZE, "%s%s", o->kind == POSIXTRACE_WAIT_FILE_LOCK ? "lock of " : "",
+                 unquoted(o->name));
     else if (o->is_descriptor && (int64_t)o->object < 0)
         snprintf(text, SIZE, "several descriptors");
     else if (o->is_descriptor)
@@ -71,17 +72,23 @@ const char *report_when(const struct report_view *v, int64_t ns)
     return text;
 }
 
-const char *report_percent(int64_t part, int64_t whole)
+static void put_percent(char *text, size_t size, int64_t part, int64_t whole)
 {
-    char *text = next_buffer();
     double percent = whole > 0 ? 100.0 * (double)part / (double)whole : 0;
 
     if (whole <= 0)
-        snprintf(text, SIZE, "-");
+        snprintf(text, size, "-");
     else if (part > 0 && percent < 0.05)
-        snprintf(text, SIZE, "<0.1%%");
+        snprintf(text, size, "<0.1%%");
     else
-        snprintf(text, SIZE, "%.1f%%", percent);
+        snprintf(text, size, "%.1f%%", percent);
+}
+
+const char *report_percent(int64_t part, int64_t whole)
+{
+    char *text = next_buffer();
+
+    put_percent(text, SIZE, part, whole);
     return text;
 }
 
@@ -105,7 +112,7 @@ static void put_share(struct share *list, size_t *count, const char *name, int64
 const char *report_shares(const struct posixtrace_report_thread *t, bool all, size_t most)
 {
     struct share list[POSIXTRACE_WAIT_KINDS + 4];
-    char *text = next_buffer();
+    char *text = next_buffer(), percent[32];
     size_t count = 0, used = 0;
 
     for (unsigned k = 0; posixtrace_wait_text(k); k++)
@@ -117,8 +124,10 @@ const char *report_shares(const struct posixtrace_report_thread *t, bool all, si
         put_share(list, &count, "unknown", t->unknown_ns);
     }
     text[0] = '\0';
-    for (size_t i = 0; i < count && i < most && used < SIZE; i++)
+    for (size_t i = 0; i < count && i < most && used < SIZE; i++) {
+        put_percent(percent, sizeof percent, list[i].ns, t->total_ns);
         used += (size_t)snprintf(text + used, SIZE - used, "%s%s %s", i ? ", " : "", list[i].name,
-                                 report_percent(list[i].ns, t->total_ns));
+                                 percent);
+    }
     return text;
 }

@@ -170,7 +170,7 @@ static void begin_life(struct pt_report_thread *th, const struct posixtrace_even
         th->row.thread_id = e->thread_id;
     }
     th->handlers = 0;
-    th->sure = true;
+    pt_report_thread_is_sure(th, false);
 }
 
 static int take_other(posixtrace_report_t *r, struct pt_report_thread *th,
@@ -206,8 +206,8 @@ static int take_own(posixtrace_report_t *r, struct pt_report_thread *th,
         error = take_call(r, th, t, e);
     else
         error = take_other(r, th, t, e);
-    if (!leaves_doubt(th, t))
-        th->sure = true;
+    if (!th->sure && !leaves_doubt(th, t))
+        pt_report_thread_is_sure(th, t->role != PT_REPORT_END);
     return error;
 }
 
@@ -331,9 +331,12 @@ int posixtrace_report_end(posixtrace_report_t *r)
 {
     if (!r)
         return EINVAL;
-    if (r->in_gap == GAP_STOPPED) /* recording has ended, and nothing came since */
+    if (r->in_gap == GAP_STOPPED) { /* recording has ended, and nothing came since */
         r->summary.gaps--;
-    else if (r->in_gap)
+        r->gap--;
+        r->in_gap = 0;
+    }
+    if (r->in_gap)
         end_gap(r, (enum pt_report_gap)r->in_gap, r->now);
     if (!r->summary.unmarked && r->summary.events > 0)
         r->summary.unmarked = pt_reader_hides_losses(r->trid); /* a pipe knows it now */

@@ -25,6 +25,7 @@ enum {
     PT_REPORT_RUNNABLE,
     PT_REPORT_UNNAMED,
     PT_REPORT_UNKNOWN,
+    PT_REPORT_UNSURE, /* off the processor, in no call unless one began in a gap */
     PT_REPORT_SHARES
 };
 
@@ -135,6 +136,8 @@ struct posixtrace_report {
 void pt_report_thread_at(posixtrace_report_t *r, struct pt_report_thread *th, int64_t ns);
 /* At the time of an event that the thread records itself. */
 void pt_report_thread_runs(struct pt_report_thread *th);
+/* The calls that the thread is in are known from now on.  none: it was in none since the gap. */
+void pt_report_thread_is_sure(struct pt_report_thread *th, bool none);
 void pt_report_thread_switches(posixtrace_report_t *r, struct pt_report_thread *th,
                                enum pt_report_role role);
 void pt_report_thread_cpu_time(struct pt_report_thread *th, const struct posixtrace_event *e);

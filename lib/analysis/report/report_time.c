@@ -86,8 +86,8 @@ static void add_until(posixtrace_report_t *r, struct pt_report_thread *th, int64
             share = PT_REPORT_RUNNABLE;
         else if (th->place == PT_REPORT_OFF && th->depth > 0)
             share = th->open[th->depth - 1].call->kind;
-        else if (th->place == PT_REPORT_OFF && th->sure)
-            share = PT_REPORT_UNNAMED;
+        else if (th->place == PT_REPORT_OFF)
+            share = th->sure ? PT_REPORT_UNNAMED : PT_REPORT_UNSURE;
         th->share[share] += time;
     }
     th->at = larger(th->at, ns);
@@ -101,8 +101,16 @@ static void drop_cpu_time(struct pt_report_thread *th)
     th->has_cpu_time = th->broken = false;
 }
 
+void pt_report_thread_is_sure(struct pt_report_thread *th, bool none)
+{
+    th->share[none ? PT_REPORT_UNNAMED : PT_REPORT_UNKNOWN] += th->share[PT_REPORT_UNSURE];
+    th->share[PT_REPORT_UNSURE] = 0;
+    th->sure = true;
+}
+
 static void forget(struct pt_report_thread *th)
 {
+    pt_report_thread_is_sure(th, false);
     drop_cpu_time(th);
     for (unsigned i = 0; i < PT_REPORT_SHARES; i++)
         th->old[i] += th->early[i];
@@ -219,6 +227,8 @@ void pt_report_thread_close(posixtrace_report_t *r, struct pt_report_thread *th)
     struct posixtrace_report_thread *row = &th->row;
 
     row->waits_for = -1;
+    for (unsigned i = 0; i < th->depth && th->gap == r->gap; i++)
+        th->open[i].object->row.open += th->open[i].wanted && th->wanted;
     if (still_waits(r, th)) {
         row->waits_for = (int)th->open[th->depth - 1].call->kind;
         row->waits_since = th->open[th->depth - 1].ns;
@@ -236,6 +246,6 @@ void pt_report_thread_close(posixtrace_report_t *r, struct pt_report_thread *th)
     row->run_ns = th->share[PT_REPORT_RUN];
     row->runnable_ns = th->share[PT_REPORT_RUNNABLE];
     row->unnamed_ns = th->share[PT_REPORT_UNNAMED];
-    row->unknown_ns = th->share[PT_REPORT_UNKNOWN];
+    row->unknown_ns = th->share[PT_REPORT_UNKNOWN] + th->share[PT_REPORT_UNSURE];
     row->total_ns = take_all(th->share);
 }

@@ -5,6 +5,7 @@
 
 #include <string.h>
 #include <posixtrace/report.h>
+#include <posixtrace/system.h>
 
 static const char *const kinds[] = {
     "lock", "condition", "semaphore", "barrier", "sleep", "I/O",
@@ -14,6 +15,70 @@ static const char *const kinds[] = {
 const char *posixtrace_wait_text(unsigned kind)
 {
     return kind < sizeof kinds / sizeof kinds[0] ? kinds[kind] : NULL;
+}
+
+/* clang-format off */
+static const char *const calls[] = {
+    [POSIXTRACE_CALL_READ] = "read",
+    [POSIXTRACE_CALL_WRITE] = "write",
+    [POSIXTRACE_CALL_PREAD] = "pread",
+    [POSIXTRACE_CALL_PWRITE] = "pwrite",
+    [POSIXTRACE_CALL_READV] = "readv",
+    [POSIXTRACE_CALL_WRITEV] = "writev",
+    [POSIXTRACE_CALL_PREADV] = "preadv",
+    [POSIXTRACE_CALL_PWRITEV] = "pwritev",
+    [POSIXTRACE_CALL_PREADV2] = "preadv2",
+    [POSIXTRACE_CALL_PWRITEV2] = "pwritev2",
+    [POSIXTRACE_CALL_RECV] = "recv",
+    [POSIXTRACE_CALL_SEND] = "send",
+    [POSIXTRACE_CALL_RECVFROM] = "recvfrom",
+    [POSIXTRACE_CALL_SENDTO] = "sendto",
+    [POSIXTRACE_CALL_RECVMSG] = "recvmsg",
+    [POSIXTRACE_CALL_SENDMSG] = "sendmsg",
+    [POSIXTRACE_CALL_RECVMMSG] = "recvmmsg",
+    [POSIXTRACE_CALL_SENDMMSG] = "sendmmsg",
+    [POSIXTRACE_CALL_ACCEPT] = "accept",
+    [POSIXTRACE_CALL_ACCEPT4] = "accept4",
+    [POSIXTRACE_CALL_CONNECT] = "connect",
+    [POSIXTRACE_CALL_FSYNC] = "fsync",
+    [POSIXTRACE_CALL_FDATASYNC] = "fdatasync",
+    [POSIXTRACE_CALL_SYNCFS] = "syncfs",
+    [POSIXTRACE_CALL_SYNC_FILE_RANGE] = "sync_file_range",
+    [POSIXTRACE_CALL_SENDFILE] = "sendfile",
+    [POSIXTRACE_CALL_SPLICE] = "splice",
+    [POSIXTRACE_CALL_TEE] = "tee",
+    [POSIXTRACE_CALL_VMSPLICE] = "vmsplice",
+    [POSIXTRACE_CALL_COPY_FILE_RANGE] = "copy_file_range",
+    [POSIXTRACE_CALL_MQ_RECEIVE] = "mq_receive",
+    [POSIXTRACE_CALL_MQ_TIMEDRECEIVE] = "mq_timedreceive",
+    [POSIXTRACE_CALL_MQ_SEND] = "mq_send",
+    [POSIXTRACE_CALL_MQ_TIMEDSEND] = "mq_timedsend",
+    [POSIXTRACE_CALL_POLL] = "poll",
+    [POSIXTRACE_CALL_PPOLL] = "ppoll",
+    [POSIXTRACE_CALL_SELECT] = "select",
+    [POSIXTRACE_CALL_PSELECT] = "pselect",
+    [POSIXTRACE_CALL_EPOLL_WAIT] = "epoll_wait",
+    [POSIXTRACE_CALL_EPOLL_PWAIT] = "epoll_pwait",
+    [POSIXTRACE_CALL_EPOLL_PWAIT2] = "epoll_pwait2",
+    [POSIXTRACE_CALL_FLOCK] = "flock",
+    [POSIXTRACE_CALL_FCNTL] = "fcntl",
+    [POSIXTRACE_CALL_LOCKF] = "lockf",
+    [POSIXTRACE_CALL_WAIT] = "wait",
+    [POSIXTRACE_CALL_WAITPID] = "waitpid",
+    [POSIXTRACE_CALL_WAIT3] = "wait3",
+    [POSIXTRACE_CALL_WAIT4] = "wait4",
+    [POSIXTRACE_CALL_WAITID] = "waitid",
+    [POSIXTRACE_CALL_SIGWAIT] = "sigwait",
+    [POSIXTRACE_CALL_SIGWAITINFO] = "sigwaitinfo",
+    [POSIXTRACE_CALL_SIGTIMEDWAIT] = "sigtimedwait",
+    [POSIXTRACE_CALL_SIGSUSPEND] = "sigsuspend",
+    [POSIXTRACE_CALL_PAUSE] = "pause",
+};
+/* clang-format on */
+
+const char *posixtrace_call_text(unsigned call)
+{
+    return call < sizeof calls / sizeof calls[0] ? calls[call] : NULL;
 }
 
 /* clang-format off */

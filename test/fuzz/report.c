@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Fuzz target: a report of a log whose events are the input, four bytes each: type, thread, time
+ * that has passed, data.  The shares of each thread's time add up to it, what is counted fits the
+ * events that there are, and a second report of the log says the same.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <posixtrace/event.h>
+#include <posixtrace/log.h>
+#include <posixtrace/report.h>
+#include "fuzz/target.h"
+
+enum { STEP = 4, EVENTS_MAX = 400, WINDOW = 3 };
+
+static unsigned long logs, threads, waits;
+
+static const char *const names[] = { "posixtrace_switch_in",
+                                     "posixtrace_switch_out",
+                                     "posixtrace_switch_preempted",
+                                     "posixtrace_cpu_time",
+                                     "posixtrace_mutex_lock",
+                                     "posixtrace_mutex_locked",
+                                     "posixtrace_mutex_unlock",
+                                     "posixtrace_rwlock_lock",
+                                     "posixtrace_rwlock_locked",
+                                     "posixtrace_rwlock_unlock",
+                                     "posixtrace_cond_wait",
+                                     "posixtrace_cond_woken",
+                                     "posixtrace_io",
+                                     "posixtrace_io_done",
+                                     "posixtrace_poll",
+                                     "posixtrace_poll_done",
+                                     "posixtrace_sleep",
+                                     "posixtrace_sleep_done",
+                                     "posixtrace_signal_begin",
+                                     "posixtrace_signal_end",
+                                     "posixtrace_thread_begin",
+                                     "posixtrace_thread_end",
+                                     "posixtrace_descriptor",
+                                     "posixtrace_child_wait",
+                                     "posixtrace_child_waited",
+                                     "x:begin",
+                                     "x:end",
+                                     "y:begin",
+                                     "posix_trace_overflow",
+                                     "posix_trace_resume",
+                                     "posix_trace_start",
+                                     "posix_trace_stop" };
+
+enum { NAMES = sizeof names / sizeof names[0] };
+
+static trace_id_t make_log(const uint8_t *data, size_t size)
+{
+    FILE *f = tmpfile();
+    posixtrace_log_builder_t *builder;
+    int64_t ns = 1000;
+    trace_id_t trid;
+
+    FUZZ_NEED(f && posixtrace_log_builder_create(fileno(f), NULL, &builder) == 0);
+    for (size_t i = 0; i + STEP <= size && i < STEP * EVENTS_MAX; i += STEP) {
+        const uint64_t words[4] = { data[i + 3] % 4u, data[i + 3] / 64u, data[i + 3], 0 };
+        struct posixtrace_event e = { .thread_name = "t", .data = words, .pid = 1 };
+
+        ns += data[i + 2];
+        e.ns = ns;
+        e.name = names[data[i] % NAMES];
+        e.tid = data[i + 1] % 4;
+        e.pid = 1 + data[i + 1] / 4 % 2;
+        e.thread_id = data[i + 1] / 8 % 2;
+        e.data_len = data[i + 1] > 200 ? data[i + 1] % sizeof words : sizeof words;
+        FUZZ_NEED(posixtrace_log_builder_add(builder, &e, sizeof e) == 0);
+    }
+    FUZZ_NEED(posixtrace_log_builder_finish(builder) == 0);
+    FUZZ_NEED(lseek(fileno(f), 0, SEEK_SET) == 0 && posix_trace_open(fileno(f), &trid) == 0);
+    fclose(f);
+    return trid;
+}
+
+static uint64_t mix(uint64_t sum, uint64_t value)
+{
+    return sum * 31 + value;
+}
+
+static uint64_t check_thread(const struct posixtrace_report_thread *t)
+{
+    int64_t sum = t->run_ns + t->runnable_ns + t->unnamed_ns + t->unknown_ns;
+
+    FUZZ_NEED(t->run_ns >= 0 && t->runnable_ns >= 0 && t->unnamed_ns >= 0 && t->unknown_ns >= 0);
+    for (unsigned k = 0; k < POSIXTRACE_WAIT_KINDS; k++) {
+        FUZZ_NEED(t->wait_ns[k] >= 0);
+        sum += t->wait_ns[k];
+    }
+    FUZZ_NEED(sum == t->total_ns && t->total_ns <= t->end_ns - t->begin_ns);
+    threads++;
+    return mix(mix((uint64_t)t->run_ns, (uint64_t)t->unknown_ns), (uint64_t)t->waits_for);
+}
+
+static uint64_t check_object(const struct posixtrace_report_object *o)
+{
+    FUZZ_NEED(o->waits <= o->calls && o->longest_ns <= o->total_ns && o->name);
+    FUZZ_NEED((o->statistics != NULL) == (o->waits > 0));
+    FUZZ_NEED(!o->holder_tid ||
+              (o->kind == POSIXTRACE_WAIT_LOCK && o->holder_tid != o->longest_tid));
+    waits += o->waits;
+    return mix(o->waits, (uint64_t)o->total_ns);
+}
+
+static uint64_t report_on(trace_id_t trid, bool window)
+{
+    struct posixtrace_report_options options = { .from_ns = 1500, .to_ns = 1500 + 4000 };
+    const struct posixtrace_report_object *o;
+    const struct posixtrace_report_thread *t;
+    const struct posixtrace_report_pair *p;
+    posixtrace_report_t *r;
+    int unavailable = 0;
+    uint64_t sum = 0;
+
+    FUZZ_NEED(posixtrace_report_create(trid, window ? &options : NULL, sizeof options, &r) == 0);
+    while (!unavailable)
+        FUZZ_NEED(posixtrace_report_take(r, WINDOW, &unavailable) == 0);
+    FUZZ_NEED(posixtrace_report_end(r) == 0);
+    for (size_t i = 0; (t = posixtrace_report_thread(r, i)) != NULL; i++)
+        sum = mix(sum, check_thread(t));
+    for (size_t i = 0; (o = posixtrace_report_object(r, i)) != NULL; i++)
+        sum = mix(sum, check_object(o));
+    for (size_t i = 0; (p = posixtrace_report_pair(r, i)) != NULL; i++) {
+        FUZZ_NEED(p->longest_ns <= p->total_ns && (p->statistics != NULL) == (p->count > 0));
+        sum = mix(sum, p->count + (uint64_t)p->total_ns);
+    }
+    FUZZ_NEED(posixtrace_report_summary(r)->events == posixtrace_report_events(r));
+    posixtrace_report_free(r);
+    return sum;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    trace_id_t trid = make_log(data, size);
+    uint64_t all = report_on(trid, false), part = report_on(trid, true);
+
+    FUZZ_NEED(report_on(trid, false) == all && report_on(trid, true) == part);
+    FUZZ_NEED(posix_trace_close(trid) == 0);
+    logs++;
+    return 0;
+}
+
+static void finish(void)
+{
+    printf("%lu logs, %lu threads, %lu waits\n", logs, threads, waits);
+    FUZZ_NEED(logs > 0 && threads > 0 && waits > 0);
+}
+
+const struct fuzz_replay fuzz_replay = { .rounds = 300, .finish = finish };
