@@ -170,7 +170,8 @@ static void begin_life(struct pt_report_thread *th, const struct posixtrace_even
         th->row.thread_id = e->thread_id;
     }
     th->handlers = 0;
-    pt_report_thread_is_sure(th, false);
+    pt_report_thread_was_in_call(th);
+    th->sure = true;
 }
 
 static int take_other(posixtrace_report_t *r, struct pt_report_thread *th,
@@ -206,8 +207,10 @@ static int take_own(posixtrace_report_t *r, struct pt_report_thread *th,
         error = take_call(r, th, t, e);
     else
         error = take_other(r, th, t, e);
-    if (!th->sure && !leaves_doubt(th, t))
-        pt_report_thread_is_sure(th, t->role != PT_REPORT_END);
+    if (!th->sure && t->role == PT_REPORT_END)
+        pt_report_thread_was_in_call(th);
+    if (!th->sure)
+        th->sure = !leaves_doubt(th, t) && pt_report_thread_was_in_none(th);
     return error;
 }
 

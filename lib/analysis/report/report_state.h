@@ -136,8 +136,9 @@ struct posixtrace_report {
 void pt_report_thread_at(posixtrace_report_t *r, struct pt_report_thread *th, int64_t ns);
 /* At the time of an event that the thread records itself. */
 void pt_report_thread_runs(struct pt_report_thread *th);
-/* The calls that the thread is in are known from now on.  none: it was in none since the gap. */
-void pt_report_thread_is_sure(struct pt_report_thread *th, bool none);
+/* Since the last gap the thread was in a call that began before or in it; or it was in none: true. */
+void pt_report_thread_was_in_call(struct pt_report_thread *th);
+bool pt_report_thread_was_in_none(struct pt_report_thread *th);
 void pt_report_thread_switches(posixtrace_report_t *r, struct pt_report_thread *th,
                                enum pt_report_role role);
 void pt_report_thread_cpu_time(struct pt_report_thread *th, const struct posixtrace_event *e);

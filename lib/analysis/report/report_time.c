@@ -101,16 +101,22 @@ static void drop_cpu_time(struct pt_report_thread *th)
     th->has_cpu_time = th->broken = false;
 }
 
-void pt_report_thread_is_sure(struct pt_report_thread *th, bool none)
+void pt_report_thread_was_in_call(struct pt_report_thread *th)
 {
-    th->share[none ? PT_REPORT_UNNAMED : PT_REPORT_UNKNOWN] += th->share[PT_REPORT_UNSURE];
+    th->share[PT_REPORT_UNKNOWN] += th->share[PT_REPORT_UNSURE];
     th->share[PT_REPORT_UNSURE] = 0;
-    th->sure = true;
+}
+
+bool pt_report_thread_was_in_none(struct pt_report_thread *th)
+{
+    th->share[PT_REPORT_UNNAMED] += th->share[PT_REPORT_UNSURE];
+    th->share[PT_REPORT_UNSURE] = 0;
+    return true;
 }
 
 static void forget(struct pt_report_thread *th)
 {
-    pt_report_thread_is_sure(th, false);
+    pt_report_thread_was_in_call(th);
     drop_cpu_time(th);
     for (unsigned i = 0; i < PT_REPORT_SHARES; i++)
         th->old[i] += th->early[i];
