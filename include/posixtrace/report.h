@@ -43,7 +43,7 @@ enum posixtrace_wait {
 
 /* A word for a kind ("lock"); NULL for one that does not exist.  Constant text. */
 const char *posixtrace_wait_text(unsigned kind);
-/* The name of an enum posixtrace_call ("read"); NULL for one that does not exist.  Constant text. */
+/* The name of an enum posixtrace_call ("read"), or NULL.  Constant text. */
 const char *posixtrace_call_text(unsigned call);
 
 /*
@@ -130,7 +130,6 @@ struct posixtrace_report_object {
     const char *name; /* path or peer of descriptors; "": not known */
     uint64_t calls, waits, failed;
     uint64_t unknown; /* waits in which events were lost */
-    uint64_t open;    /* waits that had not ended when the log did; not in waits */
     int64_t total_ns, longest_ns, longest_at_ns;
     pid_t longest_tid; /* which waited */
     uint64_t caller;   /* of the longest: address in the program; 0: not known */
@@ -138,6 +137,7 @@ struct posixtrace_report_object {
     uint64_t holder_caller;
     uint32_t call;                             /* enum posixtrace_call, of descriptors */
     const posixtrace_statistics_t *statistics; /* NULL: no waits */
+    uint64_t open; /* waits that had not ended when the log did; not in waits */
 };
 
 /* The time from an event x:begin of a thread to its next x:end. */

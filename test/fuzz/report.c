@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * Fuzz target: a report of a log whose events are the input, four bytes each: type, thread, time
- * that has passed, data.  The shares of each thread's time add up to it, what is counted fits the
+ * that has passed, data.  The shares of each thread's time add up to it, the counts fit the
  * events that there are, and a second report of the log says the same.
  */
 #include <stdio.h>

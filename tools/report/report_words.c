@@ -48,6 +48,8 @@ const char *report_object_label(const struct posixtrace_report_object *o)
     if (o->is_descriptor && o->name[0])
         snprintf(text, SIZE, "%s%s", o->kind == POSIXTRACE_WAIT_FILE_LOCK ? "lock of " : "",
                  unquoted(o->name));
+    else if (o->is_descriptor && (int64_t)o->object < 0 && o->kind == POSIXTRACE_WAIT_IO)
+        snprintf(text, SIZE, "paths");
     else if (o->is_descriptor && (int64_t)o->object < 0)
         snprintf(text, SIZE, "several descriptors");
     else if (o->is_descriptor)

@@ -136,7 +136,7 @@ struct posixtrace_report {
 void pt_report_thread_at(posixtrace_report_t *r, struct pt_report_thread *th, int64_t ns);
 /* At the time of an event that the thread records itself. */
 void pt_report_thread_runs(struct pt_report_thread *th);
-/* Since the last gap the thread was in a call that began before or in it; or it was in none: true. */
+/* Since the last gap the thread was in a call that began before its end; or in none: true. */
 void pt_report_thread_was_in_call(struct pt_report_thread *th);
 bool pt_report_thread_was_in_none(struct pt_report_thread *th);
 void pt_report_thread_switches(posixtrace_report_t *r, struct pt_report_thread *th,
