@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 
-ROUNDS, CALLS = 100, 4
+ROUNDS, CALLS = 1000, 4
 NOT_HERE = 77
 
 
