@@ -23,6 +23,8 @@
 #define BASELINE_NS 200000u
 #define PAIR_TRIES  5
 
+uint64_t pt_clock_offset;
+
 static uint32_t chosen; /* kind + 1, or 0 before the first look */
 
 /* The first pair of readings, NULL before.  Published as a whole: a child that is forked

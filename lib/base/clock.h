@@ -3,7 +3,8 @@
 /*
  * The clock of events.  Ticks of the processor's time stamp counter where the
  * kernel itself trusts it (clocksource "tsc", invariant), else nanoseconds of
- * CLOCK_MONOTONIC through the vDSO.  One kind a stream, kept in its segment.
+ * CLOCK_MONOTONIC of the first time namespace through the vDSO.  One kind a stream, kept in its
+ * segment.
  *
  * rdtsc is not ordered with earlier loads; no lfence is used: it would cost two
  * thirds of rdtsc again.  Order across threads is by timestamp.  A system call
@@ -33,13 +34,25 @@ static inline uint64_t pt_clock_ns(clockid_t id)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+/* What the time namespace of this process adds to CLOCK_MONOTONIC.  Set with the first call of a
+ * process, before it joins a stream (process/self_make.c). */
+extern uint64_t pt_clock_offset PT_HIDDEN;
+
+/* CLOCK_MONOTONIC or CLOCK_MONOTONIC_COARSE as in the first time namespace: for memory that
+ * processes share. */
+static inline uint64_t pt_clock_shared_ns(clockid_t id)
+{
+    return pt_clock_ns(id) - pt_load_relaxed(&pt_clock_offset);
+}
+
 static inline uint64_t pt_clock_now(int kind)
 {
 #if defined __x86_64__ || defined __i386__
     if (__builtin_expect(kind == PT_CLOCK_TSC, 1))
         return __rdtsc();
 #endif
-    return pt_clock_ns(kind == PT_CLOCK_REALTIME ? CLOCK_REALTIME : CLOCK_MONOTONIC);
+    return kind == PT_CLOCK_REALTIME ? pt_clock_ns(CLOCK_REALTIME)
+                                     : pt_clock_shared_ns(CLOCK_MONOTONIC);
 }
 
 /* Orders the last reading of the clock before all later loads. */

@@ -169,7 +169,7 @@ static void unlink_dead(const struct pt_stream *s)
     struct pt_page *page;
     int dir;
 
-    if (now == UINT64_MAX || now == s->start)
+    if (now == UINT64_MAX || pt_is_start(now, s->start))
         return;
     dir = pt_dir_open_of(s->uid, false);
     if (dir < 0)

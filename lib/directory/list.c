@@ -130,7 +130,7 @@ int pt_list_traced(const char *file, int (*each)(void *, pid_t), void *context, 
     for (uint32_t i = 0; r == 0 && *value == 0 && i < n; i++) {
         const struct pt_proc *p = &procs[i];
 
-        if (p->pid != 0 && p->pid <= INT32_MAX && pt_process_start(p->pid) == p->start)
+        if (p->pid != 0 && p->pid <= INT32_MAX && pt_is_start(pt_process_start(p->pid), p->start))
             *value = each(context, (pid_t)p->pid);
     }
     if (dir >= 0)

@@ -11,6 +11,7 @@
 #include "place/dir.h"
 #include "place/place.h"
 #include "process/exec.h"
+#include "shm/liveness.h"
 
 #define OWNER_BYTES offsetof(struct pt_seg_header, names_file)
 
@@ -29,7 +30,7 @@ static bool owner_is(const struct pt_self *s, int dir, const char *file)
     close(fd);
     memcpy(&pid, head + offsetof(struct pt_seg_header, owner_pid), sizeof pid);
     memcpy(&start, head + offsetof(struct pt_seg_header, owner_start), sizeof start);
-    return whole && pid == s->pid && start == s->start;
+    return whole && pid == s->pid && pt_is_start(s->start, start);
 }
 
 static uint64_t open_gates(const struct pt_page *page)

@@ -84,7 +84,7 @@ static bool was_forked_from_owner(const struct pt_seg *seg, const struct pt_self
     if (pid == last || pt_process_look(pid, &process) < 0)
         return false;
     for (unsigned i = 0; i < GENERATIONS && pt_process_parent(&pid, &process) == 0; i++) {
-        met |= pid == seg->g.owner_pid && process.start == seg->g.owner_start;
+        met |= pid == seg->g.owner_pid && pt_is_start(process.start, seg->g.owner_start);
         if (pid == last)
             return met;
     }
@@ -186,7 +186,7 @@ static bool look_at_ancestors(struct heritage *w, uint32_t pid, uint64_t start)
         note(w, r);
         if (r < 0)
             return false;
-        if (w->parent && pid == w->parent->pid && process.start == w->parent->start) {
+        if (w->parent && pid == w->parent->pid && pt_is_start(process.start, w->parent->start)) {
             look_at_page(w, w->parent->page, start);
             return true;
         }

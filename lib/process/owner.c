@@ -17,7 +17,8 @@
 
 static bool look_is_due(struct pt_seg_header *h)
 {
-    uint64_t now = pt_clock_ns(CLOCK_MONOTONIC_COARSE), last = pt_load_relaxed(&h->owner_look_ns);
+    uint64_t now = pt_clock_shared_ns(CLOCK_MONOTONIC_COARSE);
+    uint64_t last = pt_load_relaxed(&h->owner_look_ns);
 
     return now - last >= LOOK_NS && pt_cas_seqcst(&h->owner_look_ns, &last, now);
 }

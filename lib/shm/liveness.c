@@ -129,31 +129,32 @@ static int64_t signed_number(const char **p)
 }
 
 /* The file has the offsets of the namespace for children. */
-bool pt_boot_offset(int64_t *ns)
+bool pt_time_offset(const char *clock, int64_t *ns)
 {
     uint64_t own = namespace_of("/proc/self/ns/time");
-    const char name[] = "boottime", *p;
     char text[256];
+    const char *p;
 
     *ns = 0;
     if (own == FIRST_TIME_NAMESPACE || own == 0)
         return true;
     if (own != namespace_of("/proc/self/ns/time_for_children") ||
-        read_file("/proc/self/timens_offsets", text, sizeof text) <= 0 || !(p = strstr(text, name)))
+        read_file("/proc/self/timens_offsets", text, sizeof text) <= 0 ||
+        !(p = strstr(text, clock)))
         return false;
-    p += sizeof name - 1;
+    p += strlen(clock);
     *ns = signed_number(&p) * 1000000000;
     *ns += signed_number(&p);
     return true;
 }
 
-/* Ticks of our namespace to those of the first one, exact where the offset is in whole ticks. */
+/* Ticks of our namespace to those of the first one. */
 static int to_first_namespace(uint64_t *ticks)
 {
     long hz = sysconf(_SC_CLK_TCK);
     int64_t offset;
 
-    if (!pt_boot_offset(&offset) || hz <= 0)
+    if (!pt_time_offset("boottime", &offset) || hz <= 0)
         return -EIO;
     *ticks -= (uint64_t)(offset / (1000000000 / hz));
     return 0;
@@ -368,7 +369,7 @@ static enum pt_liveness look_at_process(uint32_t pid, uint64_t start, struct pt_
 {
     int r = pt_process_look(pid, process);
 
-    if (r == -ESRCH || (r == 0 && process->start != start))
+    if (r == -ESRCH || (r == 0 && !pt_is_start(process->start, start)))
         return PT_DEAD;
     return r < 0 ? PT_UNKNOWN : PT_ALIVE;
 }

@@ -34,10 +34,21 @@ struct pt_process {
     uint64_t start; /* ticks since boot, in the first time namespace */
 };
 
-/* What the time namespace of the caller adds to CLOCK_BOOTTIME, and to the start times that it
- * reads in /proc.  False: unknown, in a process that has made a namespace for its children; then
- * start times are unknown, too. */
-bool pt_boot_offset(int64_t *ns);
+/* What the time namespace of the caller adds to a clock: "boottime", and so to the start times that
+ * it reads in /proc, or "monotonic".  False: unknown, in a process that has made a namespace for
+ * its children; then start times are unknown, too. */
+bool pt_time_offset(const char *clock, int64_t *ns);
+
+/*
+ * Is that the start time of the same process?  A process whose time namespace has an offset in
+ * parts of a tick, as after a restore of its container, may see itself one tick later than others
+ * do.  No two processes of one number start so close to each other.  Only files that are named
+ * after the start time (page/page.h) are not found then.
+ */
+static inline bool pt_is_start(uint64_t seen, uint64_t noted)
+{
+    return seen != UINT64_MAX && seen + 1 - noted <= 2;
+}
 
 /* 0; -ESRCH: there is no such process; another error: unknown. */
 int pt_process_look(uint32_t pid, struct pt_process *process);

@@ -214,7 +214,7 @@ static bool has_fallen(const struct pt_seg_header *h, uint32_t writers)
 
 static bool sweep_is_due(struct pt_seg_header *h)
 {
-    uint64_t now = pt_clock_ns(CLOCK_MONOTONIC), last = pt_load_relaxed(&h->last_sweep_ns);
+    uint64_t now = pt_clock_now(PT_CLOCK_MONOTONIC), last = pt_load_relaxed(&h->last_sweep_ns);
 
     return now - last >= SWEEP_NS && pt_cas_seqcst(&h->last_sweep_ns, &last, now);
 }

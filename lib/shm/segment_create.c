@@ -156,7 +156,7 @@ static int fill_header(struct pt_seg_header *h, const struct pt_seg_request *q)
     h->fences = q->fences;
     h->attr = q->attr;
     h->attr.create_ns = q->create_ns;
-    pt_boot_offset(&boot_offset);
+    pt_time_offset("boottime", &boot_offset);
     h->created = pt_clock_ns(CLOCK_BOOTTIME) - (uint64_t)boot_offset;
     pt_set_empty(&h->filters[0]);
     h->next_gen = 1;

@@ -5,6 +5,8 @@
 #include <string.h>
 #include "bench/floor_stores.h"
 
+uint64_t pt_clock_offset; /* which the library has for itself */
+
 static _Thread_local struct floor_buffer buffer __attribute__((tls_model("initial-exec")));
 
 /* Each begins at another place of its page, as chunks do (struct pt_slot in

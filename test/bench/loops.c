@@ -8,6 +8,8 @@
 #include "bench/floor_stores.h"
 #include "bench/subjects.h"
 
+uint64_t pt_clock_offset; /* which the library has for itself */
+
 static _Thread_local struct floor_buffer inline_buffer;
 
 /* One loop for all that can be called: the same instructions around each call. */

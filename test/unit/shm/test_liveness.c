@@ -11,6 +11,7 @@
  *
  * A signal that comes while a table of mappings is read, whose handler leaves by siglongjmp().
  */
+#include <inttypes.h>
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -230,11 +231,11 @@ static int64_t now_s(void)
     return t.tv_sec;
 }
 
-static bool write_offset(void)
+static bool write_offset(int64_t s, int64_t ns)
 {
     FILE *f = fopen("/proc/self/timens_offsets", "w");
 
-    return f && fprintf(f, "boottime %d 0\n", OFFSET_S) > 0 && fclose(f) == 0;
+    return f && fprintf(f, "boottime %" PRId64 " %" PRId64 "\n", s, ns) > 0 && fclose(f) == 0;
 }
 
 /* In the namespace: sees the process outside, and itself, as that one does. */
@@ -262,7 +263,7 @@ static int make_namespace(pid_t outside, uint64_t start, int64_t outside_s)
     pid_t pid;
 
     fill_header(&header, outside);
-    if (unshare(CLONE_NEWTIME) < 0 || !write_offset())
+    if (unshare(CLONE_NEWTIME) < 0 || !write_offset(OFFSET_S, 0))
         return NO_NAMESPACE;
     pid = fork();
     if (pid == 0)
@@ -289,9 +290,66 @@ START_TEST(time_namespace)
 }
 END_TEST
 
+/* Reports itself as it sees itself, and lives until that was looked at. */
+static int live_a_tick_later(int out, int in, struct pt_seg_header *outer)
+{
+    struct pt_identity self;
+    char end;
+
+    pt_identity_self(&self);
+    if (write(out, &self, sizeof self) != sizeof self || read(in, &end, 1) != 0)
+        return 1;
+    return pt_owner_liveness(outer, 0, 0) == PT_ALIVE ? 0 : 3;
+}
+
+static int make_late_namespace(int out, int in, struct pt_seg_header *outer)
+{
+    int status;
+    pid_t pid;
+
+    if (unshare(CLONE_NEWTIME) < 0 || !write_offset(0, 1000000000 / sysconf(_SC_CLK_TCK) - 1))
+        return NO_NAMESPACE;
+    pid = fork();
+    if (pid == 0)
+        _exit(live_a_tick_later(out, in, outer));
+    return waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : 4;
+}
+
+/* An offset of a tick less a nanosecond: in the namespace each start time is one tick later. */
+START_TEST(part_of_a_tick)
+{
+    struct pt_seg_header h;
+    struct pt_identity inner;
+    int out[2], in[2], status;
+    pid_t maker;
+    ssize_t n;
+
+    ck_assert_int_eq(pipe(out) | pipe(in), 0);
+    fill_header(&h, getpid());
+    maker = fork();
+    if (maker == 0) {
+        close(in[1]);
+        _exit(make_late_namespace(out[1], in[0], &h));
+    }
+    close(out[1]);
+    n = read(out[0], &inner, sizeof inner);
+    if (n == sizeof inner) {
+        h.owner_pid = inner.pid;
+        h.owner_start = inner.start;
+        ck_assert_uint_eq(inner.start, pt_process_start(inner.pid) + 1);
+        ck_assert_int_eq(pt_owner_liveness(&h, 0, 0), PT_ALIVE);
+    }
+    close(in[1]);
+    ck_assert_int_eq(waitpid(maker, &status, 0), maker);
+    ck_assert(WIFEXITED(status));
+    ck_assert_int_eq(WEXITSTATUS(status), n == sizeof inner ? 0 : NO_NAMESPACE);
+}
+END_TEST
+
 static void add(TCase *tc)
 {
     tcase_add_test(tc, time_namespace);
+    tcase_add_test(tc, part_of_a_tick);
     tcase_add_test(tc, left_by_siglongjmp);
     tcase_add_test(tc, first_thread_ends);
     tcase_add_test(tc, another_device);
