@@ -5,11 +5,31 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/thread.h"
 #include "consumer/balance.h"
 #include "control/control.h"
 #include "control/info.h"
 #include "flush/thread.h"
 #include "shm/slot.h"
+
+/* Stores to the slots.  Not in a child that a handler forks, which may return here: the slots are
+ * its parent's. */
+static int take_counts(struct pt_stream *s)
+{
+    struct pt_consumer *l = &s->live;
+    sigset_t before;
+    int r = -EINVAL;
+
+    pt_thread_hold_signals(&before);
+    if (pt_stream_is_ours(s)) {
+        pt_accounts_take(&l->accounts, l->finished);
+        if (!l->passive)
+            pt_accounts_release(&l->accounts);
+        r = 0;
+    }
+    pt_thread_let_signals(&before);
+    return r;
+}
 
 /*
  * Does not wait for the log: where the flush thread is in the middle of a write, which a
@@ -25,16 +45,11 @@ static int gather(struct pt_stream *s, struct pt_balance *b)
 
     if (r < 0)
         return r;
-    if (!s->flusher || !pt_flusher_is_writing(s->flusher)) {
-        if (s->flusher) {
-            pt_accounts_look(&l->accounts, l->finished);
-        } else {
-            pt_accounts_take(&l->accounts, l->finished);
-            if (!l->passive)
-                pt_accounts_release(&l->accounts);
-        }
-    }
-    return pt_balance_take(l, b);
+    if (!s->flusher)
+        r = take_counts(s);
+    else if (!pt_flusher_is_writing(s->flusher))
+        pt_accounts_look(&l->accounts, l->finished);
+    return r < 0 ? r : pt_balance_take(l, b);
 }
 
 static int active_losses(struct pt_stream *s, struct posixtrace_info *info)
@@ -288,12 +303,24 @@ static void foreign_flush_status(const struct pt_seg_header *h, struct pt_flush_
     st->error = (int)pt_load_seqcst(&h->flush_error);
 }
 
-/* The status of an attached stream is read without resetting it; only the creator resets. */
+/* Only the creator resets it, and no child that a handler has forked in this call. */
+static bool take_overrun(const struct pt_stream *s)
+{
+    bool resets = s->kind != PT_STREAM_ATTACHED, overrun;
+    struct pt_seg_header *h = s->seg->h;
+    sigset_t before;
+
+    pt_thread_hold_signals(&before);
+    overrun = resets && pt_stream_is_ours(s) ? pt_exchange_seqcst(&h->overrun, 0u)
+                                             : pt_load_seqcst(&h->overrun);
+    pt_thread_let_signals(&before);
+    return overrun;
+}
+
 void pt_stream_status(struct pt_stream *s, struct posix_trace_status_info *status)
 {
     struct pt_seg_header *h = s->seg->h;
     struct pt_flush_status flush = { 0, 0, 0, 0 };
-    bool attached = s->kind == PT_STREAM_ATTACHED;
     uint64_t state;
 
     memset(status, 0, sizeof *status);
@@ -303,13 +330,11 @@ void pt_stream_status(struct pt_stream *s, struct posix_trace_status_info *statu
                                                                    : POSIX_TRACE_SUSPENDED;
     status->posix_stream_full_status = is_full(s->seg, state) ? POSIX_TRACE_FULL
                                                               : POSIX_TRACE_NOT_FULL;
-    status->posix_stream_overrun_status = (attached ? pt_load_seqcst(&h->overrun)
-                                                    : pt_exchange_seqcst(&h->overrun, 0u))
-                                              ? POSIX_TRACE_OVERRUN
-                                              : POSIX_TRACE_NO_OVERRUN;
+    status->posix_stream_overrun_status = take_overrun(s) ? POSIX_TRACE_OVERRUN
+                                                          : POSIX_TRACE_NO_OVERRUN;
     if (s->flusher)
         pt_flusher_status(s->flusher, &flush, true);
-    else if (attached)
+    else if (s->kind == PT_STREAM_ATTACHED)
         foreign_flush_status(h, &flush);
     status->posix_stream_flush_status = flush.flushing ? POSIX_TRACE_FLUSHING
                                                        : POSIX_TRACE_NOT_FLUSHING;

@@ -3,10 +3,13 @@
 /*
  * A handler forks inside a call that reads events, and parent and child both return into it.  The
  * child takes nothing from its parent: neither in the half call, which ends before the parent's
- * continues, nor when its call looks for events again.  The calls in which a handler would fork are
+ * continues, nor when its call looks for events again.  It gives none of its parent's slots back
+ * either, where the call takes the counts of threads.  The calls in which a handler would fork are
  * wrapped.
  */
 #include <errno.h>
+#include <posixtrace/info.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -20,6 +23,8 @@ enum { EVENTS = 1000, WATCH_S = 20 };
 
 void __real_pt_cursor_consume(struct pt_consumer *l, struct pt_cursor *c);
 void __wrap_pt_cursor_consume(struct pt_consumer *l, struct pt_cursor *c);
+void __real_pt_slot_release(struct pt_seg *seg, uint32_t index);
+void __wrap_pt_slot_release(struct pt_seg *seg, uint32_t index);
 int __real_pt_futex_wait(uint32_t *word, uint32_t value, clockid_t clock,
                          const struct timespec *until);
 int __wrap_pt_futex_wait(uint32_t *word, uint32_t value, clockid_t clock,
@@ -95,6 +100,48 @@ int __wrap_pt_futex_wait(uint32_t *word, uint32_t value, clockid_t clock,
     return 0;
 }
 
+static void on_signal(int sig)
+{
+    (void)sig;
+    fork_here();
+}
+
+void __wrap_pt_slot_release(struct pt_seg *seg, uint32_t index)
+{
+    uint32_t state = pt_seg_slot(seg, index)->state;
+
+    if (armed) {
+        raise(SIGUSR1);
+        NEED(child == 0 || pt_seg_slot(seg, index)->state == state);
+    }
+    __real_pt_slot_release(seg, index);
+}
+
+static void *trace_once(void *data)
+{
+    posix_trace_event(type, data, sizeof(uint64_t));
+    return NULL;
+}
+
+/* A call that takes the counts of an ended thread, whose slot is free then. */
+static void fork_in_info(void)
+{
+    unsigned before = forks;
+    struct posixtrace_info info;
+    pthread_t thread;
+    uint64_t data = 0;
+
+    NEED(signal(SIGUSR1, on_signal) != SIG_ERR);
+    NEED(pthread_create(&thread, NULL, trace_once, &data) == 0);
+    NEED(pthread_join(thread, NULL) == 0);
+    armed = 1;
+    child = -1;
+    NEED(posixtrace_get_info(trid, &info, sizeof info) == 0);
+    end_child();
+    NEED(forks == before + 1);
+    NEED(read_next() == 1);
+}
+
 /* A child at every call that takes an event. */
 static void fork_in_each(void)
 {
@@ -146,6 +193,7 @@ int main(void)
     NEED(posix_trace_start(trid) == 0);
     fork_in_each();
     fork_in_sleep();
+    fork_in_info();
     NEED(posix_trace_get_status(trid, &status) == 0);
     NEED(status.posix_stream_overrun_status == POSIX_TRACE_NO_OVERRUN);
     NEED(posix_trace_shutdown(trid) == 0);
