@@ -23,7 +23,7 @@
 #define BASELINE_NS 200000u
 #define PAIR_TRIES  5
 
-uint64_t pt_clock_offset;
+pt_u64 pt_clock_offset;
 
 static uint32_t chosen; /* kind + 1, or 0 before the first look */
 

@@ -36,7 +36,7 @@ static inline uint64_t pt_clock_ns(clockid_t id)
 
 /* What the time namespace of this process adds to CLOCK_MONOTONIC.  Set with the first call of a
  * process, before it joins a stream (process/self_make.c). */
-extern uint64_t pt_clock_offset PT_HIDDEN;
+extern pt_u64 pt_clock_offset PT_HIDDEN;
 
 /* CLOCK_MONOTONIC or CLOCK_MONOTONIC_COARSE as in the first time namespace: for memory that
  * processes share. */

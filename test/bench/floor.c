@@ -5,7 +5,7 @@
 #include <string.h>
 #include "bench/floor_stores.h"
 
-uint64_t pt_clock_offset; /* which the library has for itself */
+pt_u64 pt_clock_offset; /* which the library has for itself */
 
 static _Thread_local struct floor_buffer buffer __attribute__((tls_model("initial-exec")));
 

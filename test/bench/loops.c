@@ -8,7 +8,7 @@
 #include "bench/floor_stores.h"
 #include "bench/subjects.h"
 
-uint64_t pt_clock_offset; /* which the library has for itself */
+pt_u64 pt_clock_offset; /* which the library has for itself */
 
 static _Thread_local struct floor_buffer inline_buffer;
 
