@@ -34,8 +34,8 @@ static inline uint64_t pt_clock_ns(clockid_t id)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* What the time namespace of this process adds to CLOCK_MONOTONIC.  Set with the first call of a
- * process, before it joins a stream (process/self_make.c). */
+/* What the time namespace of this process adds to CLOCK_MONOTONIC (pt_time_learn() in
+ * shm/liveness.h). */
 extern pt_u64 pt_clock_offset PT_HIDDEN;
 
 /* CLOCK_MONOTONIC or CLOCK_MONOTONIC_COARSE as in the first time namespace: for memory that

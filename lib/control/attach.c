@@ -43,6 +43,7 @@ static int open_segment(struct pt_stream *s, const char *file)
     s->seg = calloc(1, sizeof *s->seg);
     if (!s->seg)
         return -ENOMEM;
+    pt_time_learn();
     r = pt_seg_open(s->seg, file);
     if (r < 0) {
         free(s->seg);

@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "base/clock.h"
 #include "base/sys.h"
 #include "base/thread.h"
 #include "page/page_left.h"
@@ -205,15 +204,6 @@ static bool is_heir(const struct pt_self *parent)
     return false;
 }
 
-/* Where it is unknown, the offset is the one that the process had before, or its parent. */
-static void learn_clock(void)
-{
-    int64_t offset;
-
-    if (pt_time_offset("monotonic", &offset))
-        pt_store_relaxed(&pt_clock_offset, (uint64_t)offset);
-}
-
 static struct pt_self *make_new(bool by_control)
 {
     struct pt_self *parent = pt_self_latest(), *old, *s;
@@ -225,7 +215,7 @@ static struct pt_self *make_new(bool by_control)
         return parent;
     }
     pt_fork_part();
-    learn_clock();
+    pt_time_learn();
     old = parent = pt_self_latest();
     pt_fork_plug(parent);
     s = pt_self_words() ? build(parent, by_control) : NULL;

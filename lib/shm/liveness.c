@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "base/atomics.h"
+#include "base/clock.h"
 #include "base/sys.h"
 #include "base/thread.h"
 #include "shm/liveness.h"
@@ -146,6 +147,14 @@ bool pt_time_offset(const char *clock, int64_t *ns)
     *ns = signed_number(&p) * 1000000000;
     *ns += signed_number(&p);
     return true;
+}
+
+void pt_time_learn(void)
+{
+    int64_t offset;
+
+    if (pt_time_offset("monotonic", &offset))
+        pt_store_relaxed(&pt_clock_offset, (uint64_t)offset);
 }
 
 /* Ticks of our namespace to those of the first one. */

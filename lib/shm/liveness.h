@@ -38,6 +38,9 @@ struct pt_process {
  * it reads in /proc, or "monotonic".  False: unknown, in a process that has made a namespace for
  * its children; then start times are unknown, too. */
 bool pt_time_offset(const char *clock, int64_t *ns);
+/* Sets pt_clock_offset.  Called before the process joins or attaches to a stream.  Where the offset
+ * is unknown, it is the one that the process had before, or its parent. */
+void pt_time_learn(void);
 
 /*
  * Is that the start time of the same process?  A process whose time namespace has an offset in

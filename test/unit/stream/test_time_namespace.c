@@ -2,9 +2,11 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * A stream on CLOCK_MONOTONIC, and a child in a time namespace where that clock is early or late:
- * its events have the times at which they were made, between those of its parent.
+ * its events have the times at which they were made, between those of its parent, and as an onlooker
+ * it reads what its parent has recorded.
  */
 #include <inttypes.h>
+#include <posixtrace/attach.h>
 #include <posixtrace/stream.h>
 #include <sched.h>
 #include <stdbool.h>
@@ -27,7 +29,33 @@ static void trace_all(int first)
         posix_trace_event(type, &i, sizeof i);
 }
 
-static int make_namespace(int64_t offset_s)
+/* Before the process has traced. */
+static int look_on(pid_t owner)
+{
+    struct posix_trace_event_info e;
+    int data, read = 0, unavailable = 0;
+    trace_id_t trid;
+    size_t size;
+
+    if (posixtrace_attach_pid(owner, &trid) != 0)
+        return 2;
+    while (!unavailable) {
+        if (posix_trace_trygetnext_event(trid, &e, &data, sizeof data, &size, &unavailable) != 0)
+            return 3;
+        read += !unavailable && e.posix_event_id == type;
+    }
+    return posixtrace_detach(trid) == 0 && read == EVENTS ? 0 : 4;
+}
+
+static int live_in_namespace(pid_t owner)
+{
+    int failed = look_on(owner);
+
+    trace_all(EVENTS);
+    return failed;
+}
+
+static int make_namespace(pid_t owner, int64_t offset_s)
 {
     FILE *f;
     int status;
@@ -39,10 +67,8 @@ static int make_namespace(int64_t offset_s)
     if (!f || fprintf(f, "monotonic %" PRId64 " 0\n", offset_s) < 0 || fclose(f) != 0)
         return NO_NAMESPACE;
     pid = fork();
-    if (pid == 0) {
-        trace_all(EVENTS);
-        _exit(0);
-    }
+    if (pid == 0)
+        _exit(live_in_namespace(owner));
     return waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
@@ -84,8 +110,8 @@ static void check(trace_id_t trid)
 START_TEST(monotonic)
 {
     trace_id_t trid;
+    pid_t owner = getpid(), pid;
     int status;
-    pid_t pid;
 
     ck_assert_int_eq(setenv("POSIXTRACE_CLOCK", "monotonic", 1), 0);
     trid = create();
@@ -93,7 +119,7 @@ START_TEST(monotonic)
     trace_all(0);
     pid = fork();
     if (pid == 0)
-        _exit(make_namespace(offsets_s[_i]));
+        _exit(make_namespace(owner, offsets_s[_i]));
     ck_assert_int_eq(waitpid(pid, &status, 0), pid);
     ck_assert(WIFEXITED(status));
     trace_all(2 * EVENTS);
