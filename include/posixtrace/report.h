@@ -84,6 +84,7 @@ struct posixtrace_report_summary {
     /* Time for which threads were ready to run, and no thread of the log ran instead. */
     uint64_t preempted_by_others;
     int64_t preempted_by_others_ns, preempted_by_others_longest_ns;
+    bool long_calls_only; /* 'record --longer-than': shorter calls are not in the log */
 };
 const struct posixtrace_report_summary *posixtrace_report_summary(const posixtrace_report_t *r);
 

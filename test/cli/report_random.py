@@ -36,6 +36,8 @@ CALLS = {  # of one thread alone: events before and after, kind, data before, da
     "thread": ("thread_join", "thread_joined", "<QQ", "<Qq"),
     "sleep": ("sleep", "sleep_done", "<QqQ", "<Qq"),
 }
+TYPES = {"lock": 20, "condition": 26, "semaphore": 29, "barrier": 32, "sleep": 34, "I/O": 42,
+         "work": 44, "futex": 48, "thread": 50}
 ERROR = 0.01  # of a percentile, as docs/report.md says
 
 
@@ -79,6 +81,42 @@ class Simulation:
         self.threads = [Thread(self, 50 + i % 2, 100 + i, f"t{i}") for i in range(self.count)]
         self.end = rng.randint(500, 3000) * self.count
         self.ready = []
+
+    def long_calls(self, least):
+        """The same program, of whose calls the log has those that took so long, at their ends."""
+        calls = {before: (kind, after) for kind, (before, after, *_) in CALLS.items()}
+        calls["mutex_lock"] = ("lock", "mutex_locked")
+        kinds = {"posixtrace_" + after: kind for kind, after in calls.values()}
+        left = {"posixtrace_" + name for name in calls} | {"posixtrace_mutex_unlock"}
+        events = []
+        for ns, tid, pid, name, event, data in self.events:
+            if event in left:
+                continue
+            if event in kinds:
+                kind = kinds[event]
+                begin = [c[0] for c in self.calls[(tid, kind)] if c[1] == ns][0]
+                if ns - begin < least:
+                    continue
+                event = "posixtrace_long_call"
+                number = struct.unpack("<I", data[:4])[0] if kind in ("I/O", "work") else 2 ** 32 - 1
+                thing = struct.unpack("<i", data[4:8])[0] if kind in ("I/O", "work") else \
+                    struct.unpack("<Q", data[:8])[0]
+                data = struct.pack("<IIqqqQ", TYPES[kind], number, thing, 0, ns - begin, 7)
+            events.append((ns, tid, pid, name, event, data))
+        self.events, self.least = events, least
+        for th in self.threads:
+            th.truth = [(self.without_short(th, s, b, e), b, e) for s, b, e in th.truth]
+            th.stuck = None
+
+    def without_short(self, th, state, begin, end):
+        """The state of a time as that log can know it."""
+        if isinstance(state, str):
+            return state
+        for first, last in self.calls.get((th.tid, state[1]), ()):
+            if first <= begin and end <= last:
+                return state if last - first >= self.least else \
+                    "unnamed" if state[0] == "off" else "run"
+        return "unknown" if state[0] == "off" or not self.switches else "run"
 
     def some(self, most=40):
         """Times of thread i are i modulo the number of threads, so no two events coincide."""
@@ -235,7 +273,8 @@ def state_share(state, switches):
     if switches:
         if word == "run":
             return "run_ns"
-        return {"runnable": "runnable_ns", "unnamed": "other_waits_ns"}.get(word, kind)
+        return {"runnable": "runnable_ns", "unnamed": "other_waits_ns",
+                "unknown": "unknown_ns"}.get(word, kind)
     return kind or "unknown_ns"
 
 
@@ -374,7 +413,23 @@ def had(sim, wait):
                       wait[2] <= t[2] <= wait[3]}
 
 
-def check_lossy(sim, report):
+def check_long(sim, report):
+    """Threads, and how often things were waited for; which thread held a lock is not in the log."""
+    everything = (-math.inf, math.inf)
+    for row in report["threads"]:
+        th = [t for t in sim.threads if t.tid == row["tid"]][0]
+        own = max(e[0] for e in sim.events if e[1] == th.tid and "switch" not in e[4])
+        th.truth = [("unknown" if s == "unnamed" and b >= own else s, b, e)
+                    for s, b, e in th.truth]
+        shares = {k: v for k, v in true_shares(sim, th, everything).items() if v}
+        assert shown_shares(row) == shares, (th.tid, shown_shares(row), shares)
+    waits = [e - b for calls in sim.calls.values() for b, e in calls if e - b >= sim.least]
+    rows = report["locks"] + report["waits"] + report["descriptors"]
+    assert sum(r["waits"] for r in rows) == len(waits)
+    assert sum(r["total_ns"] for r in rows) == sum(waits)
+
+
+def check_lossy(sim, report, locks=True):
     everything = (-math.inf, math.inf)
     for row in report["threads"]:
         th = [t for t in sim.threads if t.tid == row["tid"]][0]
@@ -386,7 +441,7 @@ def check_lossy(sim, report):
             true["run_ns"], true["other_waits_ns"] = outside_calls(th, everything)
         for key, value in shown_shares(row).items():
             assert key == "unknown_ns" or value <= true.get(key, 0), (row, key, true)
-    for row in report["locks"]:
+    for row in report["locks"] if locks else ():
         waits = [w for w in sim.waits if w[:2] == (row["pid"], row["object"]) and w[6]]
         assert row["waits"] <= len(waits) and row["total_ns"] <= sum(w[3] - w[2] for w in waits)
         if row["waits"]:
@@ -435,6 +490,15 @@ def one_log(tool, folder, seed):
         check_full(sim, report(tool, folder, sim.events, f"--from={window[0]}",
                                f"--to={window[1]}"), window)
     check_lossy(sim, report(tool, folder, lossy(sim, rng)))
+    if sim.samples or seed % 2:
+        return
+    sim.long_calls(rng.randint(20, 300))
+    if not any(e[4] == "posixtrace_long_call" for e in sim.events):
+        return  # as a log without calls
+    check_long(sim, report(tool, folder, sim.events))
+    events = lossy(sim, rng)
+    if any(e[4] == "posixtrace_long_call" for e in events):
+        check_lossy(sim, report(tool, folder, events), False)
 
 
 def main():

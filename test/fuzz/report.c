@@ -11,6 +11,7 @@
 #include <posixtrace/event.h>
 #include <posixtrace/log.h>
 #include <posixtrace/report.h>
+#include <posixtrace/system.h>
 #include "fuzz/target.h"
 
 enum { STEP = 4, EVENTS_MAX = 400, WINDOW = 3 };
@@ -48,9 +49,10 @@ static const char *const names[] = { "posixtrace_switch_in",
                                      "posix_trace_overflow",
                                      "posix_trace_resume",
                                      "posix_trace_start",
-                                     "posix_trace_stop" };
+                                     "posix_trace_stop",
+                                     "posixtrace_long_call" };
 
-enum { NAMES = sizeof names / sizeof names[0] };
+enum { NAMES = sizeof names / sizeof names[0], LONG_CALL = NAMES - 1 };
 
 static trace_id_t make_log(const uint8_t *data, size_t size)
 {
@@ -61,7 +63,7 @@ static trace_id_t make_log(const uint8_t *data, size_t size)
 
     FUZZ_NEED(f && posixtrace_log_builder_create(fileno(f), NULL, &builder) == 0);
     for (size_t i = 0; i + STEP <= size && i < STEP * EVENTS_MAX; i += STEP) {
-        const uint64_t words[4] = { data[i + 3] % 4u, data[i + 3] / 64u, data[i + 3], 0 };
+        uint64_t words[5] = { data[i + 3] % 4u, data[i + 3] / 64u, data[i + 3], 0, 7 };
         struct posixtrace_event e = { .thread_name = "t", .data = words, .pid = 1 };
 
         ns += data[i + 2];
@@ -70,6 +72,10 @@ static trace_id_t make_log(const uint8_t *data, size_t size)
         e.tid = data[i + 1] % 4;
         e.pid = 1 + data[i + 1] / 4 % 2;
         e.thread_id = data[i + 1] / 8 % 2;
+        if (data[i] % NAMES == LONG_CALL) {
+            words[0] = POSIXTRACE_MUTEX_LOCK + data[i + 3] % 40u;
+            words[3] = data[i + 3] == 255 ? UINT64_MAX / 2 : data[i + 3];
+        }
         e.data_len = data[i + 1] > 200 ? data[i + 1] % sizeof words : sizeof words;
         FUZZ_NEED(posixtrace_log_builder_add(builder, &e, sizeof e) == 0);
     }

@@ -29,6 +29,7 @@ static void put_summary(const struct report_view *v)
     json_count("gaps", s->gaps);
     json_integer("gap_ns", s->gap_ns);
     json_truth("unmarked_losses", s->unmarked);
+    json_truth("long_calls_only", s->long_calls_only);
     json_count("crossing", s->crossing);
     json_close();
 }

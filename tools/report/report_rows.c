@@ -177,6 +177,8 @@ static const char *why_no_calls(const struct report_view *v, enum report_section
 
     if (select_is_any(v->select))
         return "none is selected";
+    if (v->summary->long_calls_only)
+        return "no such call was as long as 'record --longer-than' says";
     if (section == REPORT_DESCRIPTORS)
         return "no call on a descriptor is in the log: 'posixtrace record --system=io'";
     if (section == REPORT_WAITS)

@@ -70,9 +70,10 @@ static void print_head(const struct report_view *v)
                 units_time(s->events ? s->last_ns - s->first_ns : 0), units_count(threads),
                 plural(threads, "", "s"), units_count(v->processes),
                 plural(v->processes, "", "es"));
-    report_line("%s event%s: %s of calls, %s context switches, %s CPU times, %s pairs",
+    report_line("%s event%s: %s of %scalls, %s context switches, %s CPU times, %s pairs",
                 units_count(s->events), plural(s->events, "", "s"), units_count(s->calls),
-                units_count(s->switches), units_count(s->cpu_times), units_count(s->pairs));
+                s->long_calls_only ? "long " : "", units_count(s->switches),
+                units_count(s->cpu_times), units_count(s->pairs));
     if (select_is_any(v->select)) {
         out_text("selected: ");
         out_wrapped(select_text(v->select), 10, 10);

@@ -103,6 +103,10 @@ static void print_threads(const struct report_view *v)
         print_thread(v, t);
         bounds |= !t->by_switches;
     }
+    if (v->summary->long_calls_only)
+        note(
+            "The log has only long calls ('record --longer-than'): time in shorter ones is part of "
+            "other waits, or unknown.");
     if (bounds && v->summary->cpu_times > 0)
         note("Threads without context switches: RUN is what CPU times prove for the time between "
              "calls, WAIT all the time in calls.");

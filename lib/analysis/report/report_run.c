@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <posixtrace/info.h>
+#include <posixtrace/system.h>
 
 #include "analysis/metrics/run/reader.h"
 
@@ -110,7 +112,7 @@ static struct pt_report_thread *make_thread(posixtrace_report_t *r,
     th->row.pid = e->pid;
     th->row.tid = e->tid;
     th->row.thread_id = e->thread_id;
-    th->row.begin_ns = th->at = e->ns;
+    th->row.begin_ns = th->at = th->own_ns = e->ns;
     th->row.waits_for = -1;
     th->gap = r->gap;
     th->wanted = !r->options.wants_thread ||
@@ -170,7 +172,7 @@ static void begin_life(struct pt_report_thread *th, const struct posixtrace_even
         th->row.thread_id = e->thread_id;
     }
     th->handlers = 0;
-    pt_report_thread_was_in_call(th);
+    pt_report_thread_was_outside(th, th->sure);
     th->sure = true;
 }
 
@@ -185,6 +187,10 @@ static int take_other(posixtrace_report_t *r, struct pt_report_thread *th,
         th->process->handlers = true;
         break;
     case PT_REPORT_SIGNAL_END: th->handlers -= th->handlers > 0; break;
+    case PT_REPORT_LONG_CALL:
+        r->summary.calls++;
+        r->long_only = true;
+        return pt_report_long_call(r, th, e);
     case PT_REPORT_NAMES_DESCRIPTOR: return pt_report_names_descriptor(r, e);
     case PT_REPORT_PAIR_BEGIN:
         r->summary.pairs++;
@@ -195,10 +201,20 @@ static int take_other(posixtrace_report_t *r, struct pt_report_thread *th,
     return 0;
 }
 
+/* Does the event say that the thread was in no call since its last one? */
+static bool settles(const posixtrace_report_t *r, const struct pt_report_thread *th,
+                    const struct pt_report_type *t, bool was_sure)
+{
+    if (r->long_only)
+        return !th->process->handlers && th->sure;
+    return was_sure || (th->sure && t->role != PT_REPORT_END);
+}
+
 /* An event that the thread records itself. */
 static int take_own(posixtrace_report_t *r, struct pt_report_thread *th,
                     const struct pt_report_type *t, const struct posixtrace_event *e)
 {
+    bool was_sure = th->sure;
     int error;
 
     th->row.events += pt_report_selected(r, e->ns, e->ns + 1) > 0;
@@ -207,10 +223,11 @@ static int take_own(posixtrace_report_t *r, struct pt_report_thread *th,
         error = take_call(r, th, t, e);
     else
         error = take_other(r, th, t, e);
-    if (!th->sure && t->role == PT_REPORT_END)
-        pt_report_thread_was_in_call(th);
-    if (!th->sure)
-        th->sure = !leaves_doubt(th, t) && pt_report_thread_was_in_none(th);
+    if (t->role == PT_REPORT_SIGNAL_BEGIN || t->role == PT_REPORT_SIGNAL_END)
+        return error; /* it may be in a call that is recorded when it ends */
+    th->sure = th->sure || !leaves_doubt(th, t);
+    pt_report_thread_was_outside(th, settles(r, th, t, was_sure));
+    th->own_ns = e->ns;
     return error;
 }
 
@@ -284,6 +301,7 @@ int posixtrace_report_create(trace_id_t trid, const struct posixtrace_report_opt
     struct posixtrace_report_options all = { .from_ns = INT64_MIN, .to_ns = INT64_MAX };
     char name[TRACE_EVENT_NAME_MAX + 1];
     posixtrace_report_t *r;
+    uint64_t long_calls;
     int error;
 
     if (!report || (options && size == 0) || !pt_reader_name(trid, POSIX_TRACE_START, name))
@@ -301,6 +319,8 @@ int posixtrace_report_create(trace_id_t trid, const struct posixtrace_report_opt
     r->options = all;
     r->trid = trid;
     r->now = INT64_MIN;
+    r->long_only = posixtrace_event_count(trid, POSIXTRACE_LONG_CALL, &long_calls) == 0 &&
+                   long_calls > 0;
     *report = r;
     return 0;
 }
@@ -351,6 +371,7 @@ int posixtrace_report_end(posixtrace_report_t *r)
         o->row.statistics = o->statistics;
     }
     pt_report_pairs_close(r);
+    r->summary.long_calls_only = r->long_only;
     return 0;
 }
 

@@ -25,9 +25,11 @@ enum {
     PT_REPORT_RUNNABLE,
     PT_REPORT_UNNAMED,
     PT_REPORT_UNKNOWN,
-    PT_REPORT_UNSURE, /* off the processor, in no call unless one began in a gap */
+    PT_REPORT_UNSURE, /* off the processor, in no call that is known until now */
     PT_REPORT_SHARES
 };
+
+enum { PT_REPORT_PENDING = 16 }; /* times off the processor that are kept */
 
 enum { PT_REPORT_DEPTH = 8 }; /* calls that signal handlers nest; deeper ones are only counted */
 
@@ -85,6 +87,11 @@ struct pt_report_thread {
     unsigned depth, deeper;
     struct pt_report_process *process;
     int64_t share[PT_REPORT_SHARES];
+    int64_t own_ns; /* since its last own event, or a gap: */
+    struct {
+        int64_t from, to;
+    } pending[PT_REPORT_PENDING]; /* parts of the share UNSURE, the last ones */
+    unsigned pending_count;
     /* Without a switch so far: since the last gap, and before it. */
     int64_t early[PT_REPORT_SHARES], old[PT_REPORT_SHARES];
     /* Since the last CPU time. */
@@ -127,7 +134,8 @@ struct posixtrace_report {
     uint64_t gap;
     unsigned in_gap; /* enum pt_report_gap */
     int64_t gap_ns, now;
-    bool unread; /* the reader left events out before the next one */
+    bool long_only; /* calls are in the log if they were long, each as one event */
+    bool unread;    /* the reader left events out before the next one */
 };
 
 /* ---- report_time.c ---- */
@@ -136,9 +144,11 @@ struct posixtrace_report {
 void pt_report_thread_at(posixtrace_report_t *r, struct pt_report_thread *th, int64_t ns);
 /* At the time of an event that the thread records itself. */
 void pt_report_thread_runs(struct pt_report_thread *th);
-/* Since the last gap the thread was in a call that began before its end; or in none: true. */
-void pt_report_thread_was_in_call(struct pt_report_thread *th);
-bool pt_report_thread_was_in_none(struct pt_report_thread *th);
+/* Since its last own event the thread was off the processor in no call; or that is not known. */
+void pt_report_thread_was_outside(struct pt_report_thread *th, bool known);
+/* A call of that kind took from begin to ns; the thread has recorded nothing in it. */
+void pt_report_thread_long_call(posixtrace_report_t *r, struct pt_report_thread *th, unsigned kind,
+                                int64_t begin, int64_t ns);
 void pt_report_thread_switches(posixtrace_report_t *r, struct pt_report_thread *th,
                                enum pt_report_role role);
 void pt_report_thread_cpu_time(struct pt_report_thread *th, const struct posixtrace_event *e);
@@ -157,6 +167,8 @@ int pt_report_call_ends(posixtrace_report_t *r, struct pt_report_thread *th,
                         const struct pt_report_call *call, const struct posixtrace_event *e);
 int pt_report_unlocks(posixtrace_report_t *r, struct pt_report_thread *th,
                       const struct pt_report_call *call, const struct posixtrace_event *e);
+int pt_report_long_call(posixtrace_report_t *r, struct pt_report_thread *th,
+                        const struct posixtrace_event *e);
 int pt_report_names_descriptor(posixtrace_report_t *r, const struct posixtrace_event *e);
 /* The calls of a thread are not known any more. */
 void pt_report_calls_lost(struct pt_report_thread *th);

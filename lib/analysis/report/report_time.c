@@ -70,6 +70,17 @@ static void add_early(struct pt_report_thread *th, int64_t time, bool cut)
     }
 }
 
+/* The last ones, without those before them. */
+static void keep_pending(struct pt_report_thread *th, int64_t from, int64_t to)
+{
+    if (th->pending_count == PT_REPORT_PENDING) {
+        memmove(th->pending, th->pending + 1, sizeof th->pending - sizeof th->pending[0]);
+        th->pending_count--;
+    }
+    th->pending[th->pending_count].from = from;
+    th->pending[th->pending_count++].to = to;
+}
+
 /* Nothing has happened to the thread until ns. */
 static void add_until(posixtrace_report_t *r, struct pt_report_thread *th, int64_t ns)
 {
@@ -87,7 +98,9 @@ static void add_until(posixtrace_report_t *r, struct pt_report_thread *th, int64
         else if (th->place == PT_REPORT_OFF && th->depth > 0)
             share = th->open[th->depth - 1].call->kind;
         else if (th->place == PT_REPORT_OFF)
-            share = th->sure ? PT_REPORT_UNNAMED : PT_REPORT_UNSURE;
+            share = PT_REPORT_UNSURE;
+        if (share == PT_REPORT_UNSURE)
+            keep_pending(th, th->at, ns);
         th->share[share] += time;
     }
     th->at = larger(th->at, ns);
@@ -101,22 +114,49 @@ static void drop_cpu_time(struct pt_report_thread *th)
     th->has_cpu_time = th->broken = false;
 }
 
-void pt_report_thread_was_in_call(struct pt_report_thread *th)
+void pt_report_thread_was_outside(struct pt_report_thread *th, bool known)
 {
-    th->share[PT_REPORT_UNKNOWN] += th->share[PT_REPORT_UNSURE];
+    th->share[known ? PT_REPORT_UNNAMED : PT_REPORT_UNKNOWN] += th->share[PT_REPORT_UNSURE];
     th->share[PT_REPORT_UNSURE] = 0;
+    th->pending_count = 0;
 }
 
-bool pt_report_thread_was_in_none(struct pt_report_thread *th)
+/* Nothing says in which call the thread is, if calls are recorded when they end. */
+static void lose_outside(const posixtrace_report_t *r, struct pt_report_thread *th)
 {
-    th->share[PT_REPORT_UNNAMED] += th->share[PT_REPORT_UNSURE];
-    th->share[PT_REPORT_UNSURE] = 0;
-    return true;
+    pt_report_thread_was_outside(th, th->sure && !r->long_only);
 }
 
-static void forget(struct pt_report_thread *th)
+void pt_report_thread_long_call(posixtrace_report_t *r, struct pt_report_thread *th, unsigned kind,
+                                int64_t begin, int64_t ns)
 {
-    pt_report_thread_was_in_call(th);
+    int64_t time = 0;
+
+    begin = larger(begin, th->own_ns);
+    if (th->depth > 0)
+        return;
+    if (th->place == PT_REPORT_NO_SWITCH) {
+        if (th->has_cpu_time)
+            begin = larger(begin, th->cpu_ns);
+        time = pt_report_selected(r, begin, ns);
+        if (th->sure)
+            th->outside -= time;
+        else
+            th->early[PT_REPORT_UNKNOWN] -= time;
+        th->early[kind] += time;
+        th->in_calls += time;
+        return;
+    }
+    for (unsigned i = 0; i < th->pending_count; i++)
+        time += pt_report_selected(r, larger(th->pending[i].from, begin), th->pending[i].to);
+    pt_assert(time <= th->share[PT_REPORT_UNSURE]);
+    th->share[kind] += time;
+    th->share[PT_REPORT_UNSURE] -= time;
+}
+
+static void forget(const posixtrace_report_t *r, struct pt_report_thread *th)
+{
+    lose_outside(r, th);
     drop_cpu_time(th);
     for (unsigned i = 0; i < PT_REPORT_SHARES; i++)
         th->old[i] += th->early[i];
@@ -139,9 +179,10 @@ void pt_report_thread_at(posixtrace_report_t *r, struct pt_report_thread *th, in
     }
     lost = smaller(larger(pt_gaps_begin(&r->gaps, th->gap + 1), th->at), ns);
     add_until(r, th, lost);
-    forget(th);
+    forget(r, th);
     th->share[PT_REPORT_UNKNOWN] += pt_report_selected(r, th->at, ns);
     th->at = larger(th->at, ns);
+    th->own_ns = th->at;
     th->gap = r->gap;
 }
 
@@ -241,6 +282,7 @@ void pt_report_thread_close(posixtrace_report_t *r, struct pt_report_thread *th)
         pt_report_thread_at(r, th, th->process->last_ns);
         row->end_ns = th->at;
     }
+    lose_outside(r, th);
     drop_cpu_time(th);
     for (unsigned i = 0; i < PT_REPORT_SHARES; i++)
         th->share[i] += th->early[i] + th->old[i];
@@ -252,6 +294,6 @@ void pt_report_thread_close(posixtrace_report_t *r, struct pt_report_thread *th)
     row->run_ns = th->share[PT_REPORT_RUN];
     row->runnable_ns = th->share[PT_REPORT_RUNNABLE];
     row->unnamed_ns = th->share[PT_REPORT_UNNAMED];
-    row->unknown_ns = th->share[PT_REPORT_UNKNOWN] + th->share[PT_REPORT_UNSURE];
+    row->unknown_ns = th->share[PT_REPORT_UNKNOWN];
     row->total_ns = take_all(th->share);
 }

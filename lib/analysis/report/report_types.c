@@ -94,31 +94,31 @@ const char *posixtrace_call_text(unsigned call)
 
 /* clang-format off */
 const struct pt_report_call pt_report_calls[] = {
-    { "mutex_lock", "mutex_locked", "mutex_unlock", POSIXTRACE_WAIT_LOCK, PT_REPORT_OBJECT, 8 },
-    { "rwlock_lock", "rwlock_locked", "rwlock_unlock", POSIXTRACE_WAIT_LOCK, PT_REPORT_OBJECT, 8 },
-    { "cond_wait", "cond_woken", NULL, POSIXTRACE_WAIT_CONDITION, PT_REPORT_OBJECT, 8 },
-    { "sem_wait", "sem_taken", NULL, POSIXTRACE_WAIT_SEMAPHORE, PT_REPORT_OBJECT, 8 },
-    { "barrier_wait", "barrier_passed", NULL, POSIXTRACE_WAIT_BARRIER, PT_REPORT_OBJECT, 8 },
-    { "sleep", "sleep_done", NULL, POSIXTRACE_WAIT_SLEEP, PT_REPORT_NOTHING, 16 },
-    { "io", "io_done", NULL, POSIXTRACE_WAIT_IO, PT_REPORT_DESCRIPTOR, 8 },
-    { "poll", "poll_done", NULL, POSIXTRACE_WAIT_WORK, PT_REPORT_DESCRIPTOR, 24 },
-    { "file_lock", "file_locked", NULL, POSIXTRACE_WAIT_FILE_LOCK, PT_REPORT_DESCRIPTOR, 16 },
-    { "futex_wait", "futex_woken", NULL, POSIXTRACE_WAIT_FUTEX, PT_REPORT_OBJECT, 8 },
-    { "thread_join", "thread_joined", NULL, POSIXTRACE_WAIT_THREAD, PT_REPORT_OBJECT, 8 },
-    { "child_wait", "child_waited", NULL, POSIXTRACE_WAIT_CHILD, PT_REPORT_PROCESS, 8 },
-    { "signal_wait", "signal_taken", NULL, POSIXTRACE_WAIT_SIGNAL, PT_REPORT_NOTHING, 8 },
-    { NULL, NULL, NULL, 0, PT_REPORT_NOTHING, 0 }
+    { POSIXTRACE_MUTEX_LOCK, "mutex_lock", "mutex_locked", "mutex_unlock", POSIXTRACE_WAIT_LOCK, PT_REPORT_OBJECT, 8 },
+    { POSIXTRACE_RWLOCK_LOCK, "rwlock_lock", "rwlock_locked", "rwlock_unlock", POSIXTRACE_WAIT_LOCK, PT_REPORT_OBJECT, 8 },
+    { POSIXTRACE_COND_WAIT, "cond_wait", "cond_woken", NULL, POSIXTRACE_WAIT_CONDITION, PT_REPORT_OBJECT, 8 },
+    { POSIXTRACE_SEM_WAIT, "sem_wait", "sem_taken", NULL, POSIXTRACE_WAIT_SEMAPHORE, PT_REPORT_OBJECT, 8 },
+    { POSIXTRACE_BARRIER_WAIT, "barrier_wait", "barrier_passed", NULL, POSIXTRACE_WAIT_BARRIER, PT_REPORT_OBJECT, 8 },
+    { POSIXTRACE_SLEEP, "sleep", "sleep_done", NULL, POSIXTRACE_WAIT_SLEEP, PT_REPORT_NOTHING, 16 },
+    { POSIXTRACE_IO, "io", "io_done", NULL, POSIXTRACE_WAIT_IO, PT_REPORT_DESCRIPTOR, 8 },
+    { POSIXTRACE_POLL, "poll", "poll_done", NULL, POSIXTRACE_WAIT_WORK, PT_REPORT_DESCRIPTOR, 24 },
+    { POSIXTRACE_FILE_LOCK, "file_lock", "file_locked", NULL, POSIXTRACE_WAIT_FILE_LOCK, PT_REPORT_DESCRIPTOR, 16 },
+    { POSIXTRACE_FUTEX_WAIT, "futex_wait", "futex_woken", NULL, POSIXTRACE_WAIT_FUTEX, PT_REPORT_OBJECT, 8 },
+    { POSIXTRACE_THREAD_JOIN, "thread_join", "thread_joined", NULL, POSIXTRACE_WAIT_THREAD, PT_REPORT_OBJECT, 8 },
+    { POSIXTRACE_CHILD_WAIT, "child_wait", "child_waited", NULL, POSIXTRACE_WAIT_CHILD, PT_REPORT_PROCESS, 8 },
+    { POSIXTRACE_SIGNAL_WAIT, "signal_wait", "signal_taken", NULL, POSIXTRACE_WAIT_SIGNAL, PT_REPORT_NOTHING, 8 },
+    { 0, NULL, NULL, NULL, 0, PT_REPORT_NOTHING, 0 }
 };
 /* clang-format on */
 
 static const struct {
     const char *name; /* after "posixtrace_" */
     enum pt_report_role role;
-} others[] = { { "switch_in", PT_REPORT_SWITCH_IN },        { "switch_out", PT_REPORT_SWITCH_OUT },
-               { "switch_preempted", PT_REPORT_PREEMPTED }, { "cpu_time", PT_REPORT_CPU_TIME },
-               { "thread_begin", PT_REPORT_THREAD_BEGIN },  { "thread_end", PT_REPORT_THREAD_END },
-               { "signal_begin", PT_REPORT_SIGNAL_BEGIN },  { "signal_end", PT_REPORT_SIGNAL_END },
-               { "descriptor", PT_REPORT_NAMES_DESCRIPTOR } };
+} others[] = { { "switch_in", PT_REPORT_SWITCH_IN },         { "switch_out", PT_REPORT_SWITCH_OUT },
+               { "switch_preempted", PT_REPORT_PREEMPTED },  { "cpu_time", PT_REPORT_CPU_TIME },
+               { "thread_begin", PT_REPORT_THREAD_BEGIN },   { "thread_end", PT_REPORT_THREAD_END },
+               { "signal_begin", PT_REPORT_SIGNAL_BEGIN },   { "signal_end", PT_REPORT_SIGNAL_END },
+               { "descriptor", PT_REPORT_NAMES_DESCRIPTOR }, { "long_call", PT_REPORT_LONG_CALL } };
 
 /* Of a name after "posixtrace_". */
 static void find_system(const char *name, struct pt_report_type *t)

@@ -21,6 +21,7 @@ enum pt_report_subject {
 };
 
 struct pt_report_call {
+    uint32_t id;             /* of begin */
     const char *begin, *end; /* after "posixtrace_" */
     const char *unlock;      /* of locks, else NULL */
     unsigned kind;           /* enum posixtrace_wait */
@@ -44,6 +45,7 @@ enum pt_report_role {
     PT_REPORT_SIGNAL_BEGIN,
     PT_REPORT_SIGNAL_END,
     PT_REPORT_NAMES_DESCRIPTOR,
+    PT_REPORT_LONG_CALL,
     PT_REPORT_PAIR_BEGIN,
     PT_REPORT_PAIR_END
 };

@@ -83,21 +83,16 @@ static int name_object(struct pt_report_object *o, const struct named *n)
     return o->name ? 0 : ENOMEM;
 }
 
-static struct pt_report_object *object_of(posixtrace_report_t *r, const struct pt_report_call *call,
-                                          const struct posixtrace_event *e)
+static struct pt_report_object *
+make_object(posixtrace_report_t *r, const struct pt_report_call *call, pid_t pid, uint64_t object)
 {
-    struct pt_report_key key = { .a = (uint32_t)e->pid, .b = (uint64_t)(call - pt_report_calls) };
+    struct pt_report_key key = { .a = (uint32_t)pid, .b = (uint64_t)(call - pt_report_calls) };
     bool is_descriptor = call->subject == PT_REPORT_DESCRIPTOR;
     struct pt_report_object *o;
     struct named *n = NULL;
-    uint64_t object = 0;
 
-    if (call->subject == PT_REPORT_OBJECT)
-        object = pt_report_u64(e, 0);
-    else if (call->subject != PT_REPORT_NOTHING)
-        object = (uint64_t)(int64_t)(int32_t)pt_report_u32(e, 4);
     if (is_descriptor)
-        n = pt_report_map_find(&r->names, named_key(e->pid, (uint32_t)object));
+        n = pt_report_map_find(&r->names, named_key(pid, (uint32_t)object));
     if (n && !n->name[0])
         n = NULL;
     key.b |= n ? NAMED : 0;
@@ -107,9 +102,21 @@ static struct pt_report_object *object_of(posixtrace_report_t *r, const struct p
         return NULL;
     o->row.kind = call->kind;
     o->row.is_descriptor = is_descriptor;
-    o->row.pid = e->pid;
+    o->row.pid = pid;
     o->row.object = object;
     return o;
+}
+
+static struct pt_report_object *object_of(posixtrace_report_t *r, const struct pt_report_call *call,
+                                          const struct posixtrace_event *e)
+{
+    uint64_t object = 0;
+
+    if (call->subject == PT_REPORT_OBJECT)
+        object = pt_report_u64(e, 0);
+    else if (call->subject != PT_REPORT_NOTHING)
+        object = (uint64_t)(int64_t)(int32_t)pt_report_u32(e, 4);
+    return make_object(r, call, e->pid, object);
 }
 
 void pt_report_objects_free(posixtrace_report_t *r)
@@ -176,18 +183,16 @@ static int64_t result_of(const struct posixtrace_event *e)
     return (int64_t)pt_report_u64(e, 8);
 }
 
-static bool is_taken(const struct posixtrace_event *e)
+static bool is_taken(int64_t error)
 {
-    int64_t error = result_of(e);
-
     return error == 0 || error == EOWNERDEAD;
 }
 
-static bool has_failed(const struct pt_report_call *call, const struct posixtrace_event *e)
+static bool has_failed(const struct pt_report_call *call, int64_t result)
 {
     if (call->subject == PT_REPORT_OBJECT)
-        return !is_taken(e);
-    return call->kind != POSIXTRACE_WAIT_SLEEP && result_of(e) < 0;
+        return !is_taken(result);
+    return call->kind != POSIXTRACE_WAIT_SLEEP && result < 0;
 }
 
 static int add_wait(struct pt_report_object *o, const struct pt_report_open *open,
@@ -223,7 +228,7 @@ static int count_call(posixtrace_report_t *r, struct pt_report_thread *th,
         return 0;
     o->row.calls++;
     th->row.calls[call->kind]++;
-    o->row.failed += has_failed(call, e);
+    o->row.failed += has_failed(call, result_of(e));
     if (call->unlock) {
         if (!holder.thread)
             holder = pt_report_held_since(r, o, th, open->ns);
@@ -259,7 +264,7 @@ int pt_report_call_ends(posixtrace_report_t *r, struct pt_report_thread *th,
         error = count_call(r, th, &th->open[place], e);
         th->depth = place;
     }
-    if (error || !call->unlock || !is_taken(e))
+    if (error || !call->unlock || !is_taken(result_of(e)))
         return error;
     if (!o)
         o = object_of(r, call, e);
@@ -276,4 +281,30 @@ int pt_report_unlocks(posixtrace_report_t *r, struct pt_report_thread *th,
         return ENOMEM;
     pt_report_releases(r, o, th, e->ns);
     return 0;
+}
+
+/* A call whole: u32 type, u32 call, u64 object, i64 result, i64 duration, u64 caller. */
+int pt_report_long_call(posixtrace_report_t *r, struct pt_report_thread *th,
+                        const struct posixtrace_event *e)
+{
+    const struct pt_report_holder none = { .thread = NULL };
+    const struct pt_report_call *call = pt_report_calls;
+    int64_t duration = (int64_t)pt_report_u64(e, 24);
+    struct pt_report_open open = { .number = pt_report_u32(e, 4), .caller = pt_report_u64(e, 32) };
+    struct pt_report_object *o;
+
+    while (call->begin && call->id != pt_report_u32(e, 0))
+        call++;
+    if (!call->begin || duration < 0 || __builtin_sub_overflow(e->ns, duration, &open.ns))
+        return 0;
+    pt_report_thread_long_call(r, th, call->kind, open.ns, e->ns);
+    o = make_object(r, call, e->pid, call->subject == PT_REPORT_NOTHING ? 0 : pt_report_u64(e, 8));
+    if (!o)
+        return ENOMEM;
+    if (!pt_report_counts(r, th, pt_report_wants_begin(r, e), open.ns, e->ns))
+        return 0;
+    o->row.calls++;
+    th->row.calls[call->kind]++;
+    o->row.failed += has_failed(call, (int64_t)pt_report_u64(e, 16));
+    return add_wait(o, &open, &none, th, e->ns);
 }
