@@ -146,7 +146,7 @@ void pt_report_thread_at(posixtrace_report_t *r, struct pt_report_thread *th, in
 void pt_report_thread_runs(struct pt_report_thread *th);
 /* Since its last own event the thread was off the processor in no call; or that is not known. */
 void pt_report_thread_was_outside(struct pt_report_thread *th, bool known);
-/* A call of that kind took from begin to ns; the thread has recorded nothing in it. */
+/* A call of that kind started at begin and ended at ns; the thread has recorded nothing in it. */
 void pt_report_thread_long_call(posixtrace_report_t *r, struct pt_report_thread *th, unsigned kind,
                                 int64_t begin, int64_t ns);
 void pt_report_thread_switches(posixtrace_report_t *r, struct pt_report_thread *th,
