@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * A stream on CLOCK_MONOTONIC, and a child in a time namespace where that clock is early or late:
- * its events have the times at which they were made, between those of its parent, and as an onlooker
- * it reads what its parent has recorded.
+ * its events have the times at which they were made, between those of its parent, and as an
+ * onlooker it reads what its parent has recorded.
  */
 #include <inttypes.h>
 #include <posixtrace/attach.h>
