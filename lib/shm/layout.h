@@ -333,6 +333,7 @@ struct pt_seg_header {
     uint32_t hint;
     uint32_t overrun;  /* set with each loss, reset by get_status */
     uint32_t recycled; /* LOOP: events were overwritten since the stream was last empty */
+    uint32_t zero_3;
     uint64_t last_sweep_ns;
     uint64_t owner_look_ns; /* CLOCK_MONOTONIC: the last check by a writer whether the owner
                              * lives */

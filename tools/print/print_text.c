@@ -112,7 +112,7 @@ static char *thread_cell(struct print *p, char *to, const struct posixtrace_even
     if (p->pid_width > 0) {
         to = utf8_cut_here(to, pt_number_i64(to, e->pid), p->width > 0 ? p->pid_width : SIZE_MAX,
                            &used);
-        while (to - begin < p->pid_width)
+        while ((size_t)(to - begin) < p->pid_width)
             *to++ = ' ';
         to = PUT(to, "  ");
         before = (size_t)(to - begin);
