@@ -106,16 +106,14 @@ static void print_threads(const struct report_view *v)
 static void print_object(const struct report_view *v, const char *label, size_t i,
                          const struct posixtrace_report_object *o, const char *kind)
 {
+    const char *object = report_object_label(o);
     char name[512];
 
-    snprintf(name, sizeof name, "%s%s%s", kind, *kind ? " " : "", report_object_label(o));
-    if (o->waits > 0 && o->is_descriptor)
-        item(label, i, name, ": %s in %s call%s, longest %s", units_time(o->total_ns),
-             units_count(o->waits), plural(o->waits, "", "s"), units_time(o->longest_ns));
-    else if (o->waits > 0)
-        item(label, i, name, ": waited %s %s time%s, longest %s%s%s", units_time(o->total_ns),
-             units_count(o->waits), plural(o->waits, "", "s"), units_time(o->longest_ns),
-             o->holder_tid ? ", held by " : "",
+    snprintf(name, sizeof name, "%s%s%s", kind, *kind && *object ? " " : "", object);
+    if (o->waits > 0)
+        item(label, i, name, ": %s in %s %s%s, longest %s%s%s", units_time(o->total_ns),
+             units_count(o->waits), o->is_descriptor ? "call" : "wait", plural(o->waits, "", "s"),
+             units_time(o->longest_ns), o->holder_tid ? ", held by " : "",
              o->holder_tid ? report_tid_label(v, o->pid, o->holder_tid) : "");
     else if (o->open > 0)
         item(label, i, name, ": %s wait%s not ended", units_count(o->open),

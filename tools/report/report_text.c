@@ -108,8 +108,8 @@ static void print_threads(const struct report_view *v)
             "The log has only long calls ('record --longer-than'): time in shorter ones is part of "
             "other waits, or unknown.");
     if (bounds && v->summary->cpu_times > 0)
-        note("Threads without context switches: RUN is what CPU times prove for the time between "
-             "calls, WAIT all the time in calls.");
+        note("Threads without context switches: WAIT is all the time in calls. Of the time between "
+             "calls, CPU times prove RUN, and 'no processor': preempted, or in another wait.");
     else if (bounds)
         note("Threads without context switches: WAIT is all the time in calls, and what happened "
              "between calls is unknown; 'posixtrace record --system=switches' shows it.");

@@ -119,7 +119,7 @@ const char *report_shares(const struct posixtrace_report_thread *t, bool all, si
 
     for (unsigned k = 0; posixtrace_wait_text(k); k++)
         put_share(list, &count, posixtrace_wait_text(k), t->wait_ns[k]);
-    put_share(list, &count, "other waits", t->unnamed_ns);
+    put_share(list, &count, t->by_switches ? "other waits" : "no processor", t->unnamed_ns);
     if (all) {
         put_share(list, &count, "on processor", t->run_ns);
         put_share(list, &count, "runnable", t->runnable_ns);
