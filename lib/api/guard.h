@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include "process/fork.h"
 #include "stream/handle.h"
 
 /* Streams that this process has created; and those that it can control. */
@@ -20,7 +19,6 @@ struct pt_guard {
     struct pt_stream *s;
     int cancel;
     bool switched; /* cancellation is off because of us */
-    bool counted;  /* a forked child may return into the call (process/fork.h) */
 };
 
 /* False: trid is none of kinds; the caller returns EINVAL. */
@@ -31,16 +29,11 @@ static inline bool pt_guard_enter(struct pt_guard *g, trace_id_t trid, unsigned 
     g->s = pt_handle_get(trid, kinds);
     if (!g->s)
         pthread_setcancelstate(g->cancel, NULL);
-    else
-        pt_fork_call(true);
-    g->counted = g->s != NULL;
     return g->s != NULL;
 }
 
 static inline int pt_guard_leave(struct pt_guard *g, int result)
 {
-    if (g->counted)
-        pt_fork_call(false);
     pt_handle_put(g->s);
     if (g->switched)
         pthread_setcancelstate(g->cancel, NULL);
@@ -55,7 +48,6 @@ static inline int pt_guard_leave(struct pt_guard *g, int result)
 static inline bool pt_guard_enter_reading(struct pt_guard *g, trace_id_t trid, unsigned kinds)
 {
     g->s = pt_handle_get(trid, kinds);
-    g->counted = false; /* what reads has a guard of its own */
     if (!g->s)
         return false;
     g->switched = g->s->kind != PT_STREAM_RECORDED;

@@ -159,53 +159,9 @@ void pt_fork_part(void)
     pt_self_look_again();
 }
 
-/* In a forked child, until its first call has made its struct pt_self: fork handlers have run, so a
- * half event was parted. */
-static bool handled;
-static _Thread_local unsigned calls __attribute__((tls_model("initial-exec")));
-
-void pt_fork_call(bool begins)
-{
-    calls += begins ? 1u : -1u;
-    pt_fence_compiler();
-}
-
-void pt_fork_plug(const struct pt_self *parent)
-{
-    for (unsigned bit = 0; parent && !handled && bit < PT_STREAMS; bit++) {
-        const struct pt_seg *seg = pt_load_relaxed(&parent->known[bit].seg);
-
-        if (seg)
-            pt_seg_plug(seg);
-        for (seg = pt_load_relaxed(&parent->known[bit].old); seg; seg = seg->older)
-            pt_seg_plug(seg);
-    }
-}
-
-void pt_fork_made(void)
-{
-    handled = false;
-}
-
-/* For a call that changes a stream, which a handler has interrupted and the child returns into. */
-static void restore(const struct pt_self *parent)
-{
-    for (unsigned bit = 0; parent && bit < PT_STREAMS; bit++) {
-        struct pt_seg *seg = pt_load_relaxed(&parent->known[bit].seg);
-
-        if (seg)
-            pt_seg_restore(seg);
-    }
-}
-
 void pt_fork_in_child(void)
 {
     pt_fork_part();
-    if (!pt_self_peek()) {
-        handled = true;
-        if (calls != 0)
-            restore(pt_self_parent());
-    }
     let_signals();
 }
 

@@ -30,22 +30,17 @@
  * child's record is wiped.  vfork() needs nothing either: the child has the parent's memory, record
  * and writers, and the parent waits, so the event is one event whose handler took longer.
  *
- * For the bare system call no code of ours runs; the same holds for _Fork() in a static program or
- * where the library was loaded by dlopen().  A child made by it inside an event finds its record
- * wiped; posix_trace_event(3) says what it may do.  Its half event cannot be stopped: the address
- * of the parent's chunk can be in a register when the handler runs, and the next instruction stores
- * there.  Loading the address again from wiped memory before each store would still leave that one
- * instruction; a restartable sequence (rseq), which the signal would abort, costs two stores an
- * event.  So no child gets infos, slots and chunks of its parent's segments (pt_seg_shield()):
- * where the half event stores, the child ends by SIGSEGV, and its parent has all events.  Of 84
- * places in an event of 8 bytes these are 46, as many as where the chunks are given to children,
- * because of the wiped record; then the parent had lost events after 13 of them.
- *
- * A child maps inherited segments whole with its first call, from the mapping of the header, which
- * it has.  That makes the first event of a child 40 us longer, of about 450; fork() itself costs
- * what it did.  A child of fork() or _Fork() inside a call that changes a stream gets the rest
- * where it was, 11 us a stream, because it returns into that call; a child of the bare system call
- * may end by SIGSEGV there.
+ * For the bare system call no code of ours runs.  A child made by it inside an event finds its
+ * record wiped; posix_trace_event(3) says what it may do.  Where it returns into an event of 8
+ * bytes all the same (84 places, stepped), 46 end by SIGSEGV, and at 13 of these the child first
+ * stores to the parent's chunk.  Its half event cannot be stopped: the address of the chunk can be
+ * in a register when the handler runs, and the next instruction stores there.  Loading the address
+ * again from wiped memory before each store would still leave that one instruction.
+ * MADV_WIPEONFORK is for private memory only; a restartable sequence (rseq), which the signal would
+ * abort, costs two stores an event.  MADV_DONTFORK for infos, slots and chunks was tried.  No store
+ * reaches the parent then, but each child, however it was made, has holes there: its mappings, and
+ * those that fork handlers of other libraries make, come to lie in them and are overwritten when
+ * the half event gets its private memory; and the first event of a child costs 10 to 36 % more.
  */
 #ifndef PT_PROCESS_FORK_H
 #define PT_PROCESS_FORK_H
@@ -62,14 +57,6 @@ void pt_fork_in_child(void);
 /* From now on the calling thread takes events out of seg, as its one consumer; NULL: it does not.
  * A child that is forked meanwhile may return into that, and takes them out of a private copy. */
 void pt_fork_guard(struct pt_seg *seg);
-/* The calling thread begins or ends a call that changes a stream: a child that is forked meanwhile
- * may return into that, and gets the segments that are not given to children. */
-void pt_fork_call(bool begins);
-/* In a forked child, by its first call.  Where no fork handler has run, it keeps other mappings
- * from the addresses to which a half event may store. */
-void pt_fork_plug(const struct pt_self *parent);
-/* The struct pt_self is made. */
-void pt_fork_made(void);
 /* Called in a forked child, with signals held, before its struct pt_self is published: parts a half
  * event of the calling thread, if there is one that was not parted yet. */
 void pt_fork_part(void);

@@ -207,43 +207,19 @@ static bool look_at_ancestors(struct heritage *w, uint32_t pid, uint64_t start)
 
 /* ---- in a forked child ---- */
 
-/* The parent's segment, whose header is all that is mapped here.  There is address space for the
- * rest, where it was in the parent, unless the program has taken that since. */
-static struct pt_seg *map_again(const struct pt_seg *seg)
+static void take_known(struct pt_self *child, const struct pt_self *parent)
 {
-    struct pt_seg *again = pt_sys_pages(sizeof *again);
-
-    if (again && pt_seg_map_again(again, seg) < 0) {
-        munmap(again, sizeof *again);
-        again = NULL;
-    }
-    if (again)
-        again->epoch = 1; /* the child's own, for some epoch: it may be unmapped */
-    return again;
-}
-
-static void take_known(struct heritage *w)
-{
-    const struct pt_self *parent = w->parent;
-    struct pt_self *child = w->child;
-
     for (unsigned bit = 0; bit < PT_STREAMS; bit++) {
-        struct pt_seg *seg = pt_load_acquire(&parent->known[bit].seg), *again = NULL;
+        struct pt_seg *seg = pt_load_acquire(&parent->known[bit].seg);
+
         int own;
 
         if (!seg || !is_known(parent, parent->page, bit) ||
             seg->g.attr.inheritance != POSIX_TRACE_INHERITED)
             continue;
-        if (seg->shielded)
-            seg = again = map_again(seg);
-        note(w, seg ? 0 : -ENOMEM);
-        own = seg ? pt_join_take(child, seg, false) : -1;
-        if (again && own < 0)
-            close_segment(again);
+        own = pt_join_take(child, seg, false);
         if (own >= 0)
             child->from_parent |= 1ull << own;
-        if (again && own >= 0)
-            child->mapped_again |= 1ull << own;
         if (own >= 0 && pt_page_bit_is_of(child->page, (unsigned)own, seg->file))
             pt_filter_callback_inherit(child, (unsigned)own, parent, bit);
     }
@@ -312,7 +288,7 @@ int pt_inherit(struct pt_self *child, const struct pt_self *parent)
     int saved = errno;
 
     if (parent)
-        take_known(&w);
+        take_known(child, parent);
     if (pt_load_acquire(&child->page->settled) == 0) {
         /* Streams that the ancestors of a process that is alone have made since were made after the
          * fork. */
@@ -335,7 +311,7 @@ void pt_inherit_close(struct pt_self *child)
     for (unsigned bit = 0; bit < PT_STREAMS; bit++) {
         struct pt_seg *seg = child->known[bit].seg;
 
-        if (seg && ((~child->from_parent | child->mapped_again) >> bit & 1))
+        if (seg && !(child->from_parent >> bit & 1))
             close_segment(seg);
     }
 }

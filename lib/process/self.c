@@ -264,7 +264,6 @@ static struct pt_seg *install(struct pt_self *self, unsigned bit, struct pt_seg 
         }
     while (!pt_cas_seqcst(&self->known[bit].seg, &was, mine));
     pt_store_release(&self->known[bit].epoch, mine->epoch);
-    pt_seg_shield(mine);
     count_missed(self, bit, mine);
     if (was && was->epoch != 0)
         push_old(self, bit, was);
@@ -330,8 +329,6 @@ void pt_self_set_segment(struct pt_self *self, unsigned bit, uint64_t epoch, str
 
     if (seg && seg->epoch)
         seg->epoch = epoch; /* a forked child's copy of its parent's mapping */
-    if (seg)
-        pt_seg_shield(seg);
     pt_store_release(&self->known[bit].epoch, epoch);
     pt_store_release(&self->known[bit].seg, seg);
     if (was && was != seg && was->epoch != 0)

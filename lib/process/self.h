@@ -40,9 +40,8 @@ struct pt_self {
     pt_u64 settled[PT_STREAMS];                       /* gates.c: the filter that was looked at */
     struct pt_thread *threads;                        /* thread.c: all records, the newest first */
     uint32_t free_records, unwatched;                 /* how many of them at least: take_record() */
-    uint64_t from_parent;  /* bits whose segments a forked child has from its parent: unmade.h */
-    uint64_t mapped_again; /* of these, those with a mapping of the child's own */
-    uint64_t instance;     /* pt_self_instance() of its process */
+    uint64_t from_parent; /* bits whose segments a forked child has from its parent: unmade.h */
+    uint64_t instance;    /* pt_self_instance() of its process */
 };
 
 /* The gates that events look at; never NULL. */

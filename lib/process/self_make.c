@@ -217,7 +217,6 @@ static struct pt_self *make_new(bool by_control)
     pt_fork_part();
     pt_time_learn();
     old = parent = pt_self_latest();
-    pt_fork_plug(parent);
     s = pt_self_words() ? build(parent, by_control) : NULL;
     if (s && stops(pt_inherit(s, parent), by_control)) {
         discard(s, parent);
@@ -234,7 +233,6 @@ static struct pt_self *make_new(bool by_control)
         s = old;
     }
     publish(s);
-    pt_fork_made();
     map_known(s);
     pt_unmade_settle(s);
     errno = saved;

@@ -47,7 +47,7 @@ int pt_seg_map(struct pt_seg *seg, int fd, uint64_t size)
 }
 
 /* A huge page would make a 64 KiB stream cost 2 MiB, and each further writer's chunk too. */
-void pt_seg_avoid_huge_pages(const struct pt_seg *seg)
+static void avoid_huge_pages(const struct pt_seg *seg)
 {
     uint64_t bytes = (uint64_t)seg->g.base_chunks * seg->g.chunk_size;
     uint64_t from = bytes < HUGE_BYTES ? 0 : pt_seg_page_up(seg->g.chunks_off + bytes);
@@ -66,7 +66,7 @@ int pt_seg_open_base(struct pt_seg *seg)
 
     if (mprotect(base + g->procs_off, end - g->procs_off, PROT_READ | PROT_WRITE) < 0)
         return -errno;
-    pt_seg_avoid_huge_pages(seg);
+    avoid_huge_pages(seg);
     seg->slots_open = seg->chunks_open = 0;
     return seg->chunk_reach ? pt_sys_populate(base + g->infos_off, pt_seg_infos_end(g->base_chunks))
                             : 0;

@@ -42,7 +42,6 @@ struct pt_seg {
     uint32_t chunk_reach; /* the mapping has addresses for [0, chunk_reach), see segment_room.c;
                              * 0: only for the header and the processes */
     bool copy;            /* private memory: a dead writer's segment */
-    bool shielded;        /* children have only the first part, see pt_seg_shield() */
     uid_t uid;            /* whose directory it is in */
     /* Mapped by events, for the gate bit at that epoch; 0: not by them. */
     uint64_t epoch;
@@ -96,18 +95,6 @@ void pt_seg_end_onlook(struct pt_seg *seg, struct pt_onlook *o);
  * copy.
  */
 int pt_seg_part(struct pt_seg *seg, struct pt_seg *shared, const struct pt_author *author);
-/*
- * Children get no copy of what writers store to, infos, slots and chunks (MADV_DONTFORK): a child
- * that a bare system call makes inside an event must not store there.  They have header and table
- * of processes.  Where the whole cannot be mapped again, nothing changes.  In a child:
- *   pt_seg_restore    maps the rest where it was
- *   pt_seg_map_again  maps the whole at another address; -ENOMEM
- *   pt_seg_plug       before that: nothing else is mapped where the rest was
- */
-void pt_seg_shield(struct pt_seg *seg);
-void pt_seg_restore(struct pt_seg *seg);
-int pt_seg_map_again(struct pt_seg *again, const struct pt_seg *seg);
-void pt_seg_plug(const struct pt_seg *seg);
 /* Removes its name (and that of its names file) from the directory.  False: the name
  * stays, since the process has given up the rights to remove it. */
 bool pt_seg_unlink(const struct pt_seg *seg);

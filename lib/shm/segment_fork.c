@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* What a forked child does with its parent's mappings, see segment.h. */
+/* pt_seg_part(), see segment.h. */
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 #include "base/sys.h"
 #include "shm/onlook.h"
-#include "shm/segment_map.h"
 
 static bool is_by(const struct pt_seg *seg, uint64_t word, const struct pt_author *author)
 {
@@ -84,147 +83,18 @@ static void copy_heads(struct pt_seg *seg, char *to, const struct pt_author *aut
     pt_onlook_end(&onlook, seg);
 }
 
-/* Header and table of processes, a second time. */
-static void *map_head(const struct pt_seg *seg)
-{
-    void *p = mremap(seg->h, 0, pt_seg_page_up(sizeof *seg->h), MREMAP_MAYMOVE);
-
-    return p == MAP_FAILED ? NULL : p;
-}
-
-/* The whole, without access: mlockall(MCL_FUTURE) would give memory to all that is accessible. */
-static char *map_whole(const struct pt_seg *seg)
-{
-    size_t head = pt_seg_page_up(sizeof *seg->h);
-    void *p = map_head(seg), *whole;
-
-    if (!p)
-        return NULL;
-    whole = mprotect(p, head, PROT_NONE) < 0 ? MAP_FAILED
-                                             : mremap(p, head, seg->size, MREMAP_MAYMOVE);
-    if (whole == MAP_FAILED)
-        munmap(p, head);
-    return whole == MAP_FAILED ? NULL : whole;
-}
-
-/* Access to what seg can touch. */
-static bool open_parts(const struct pt_seg *seg, char *at)
-{
-    const struct pt_geometry *g = &seg->g;
-    uint64_t slots = g->slots_off + (uint64_t)seg->slots_open * sizeof(struct pt_slot);
-    uint64_t from = g->chunks_off & ~(uint64_t)(PT_PAGE - 1);
-    uint64_t to = g->chunks_off + (uint64_t)seg->chunks_open * g->chunk_size;
-
-    if (seg->chunk_reach == 0)
-        return mprotect(at, seg->size, PROT_READ | PROT_WRITE) == 0;
-    return mprotect(at, pt_seg_page_up(slots), PROT_READ | PROT_WRITE) == 0 &&
-           (seg->chunks_open == 0 ||
-            mprotect(at + from, pt_seg_page_up(to) - from, PROT_READ | PROT_WRITE) == 0);
-}
-
-static char *map_open(const struct pt_seg *seg)
-{
-    char *whole = map_whole(seg);
-
-    if (whole && !open_parts(seg, whole)) {
-        munmap(whole, seg->size);
-        whole = NULL;
-    }
-    return whole;
-}
-
-/* Not under valgrind. */
-static bool can_map_again(const struct pt_seg *seg)
-{
-    void *p = map_head(seg);
-
-    if (p)
-        munmap(p, pt_seg_page_up(sizeof *seg->h));
-    return p;
-}
-
-/* Infos, slots and chunks. */
-static char *shielded(const struct pt_seg *seg)
-{
-    return (char *)seg->h + seg->g.infos_off;
-}
-
-static uint64_t shielded_bytes(const struct pt_seg *seg)
-{
-    return seg->size - seg->g.infos_off;
-}
-
-void pt_seg_shield(struct pt_seg *seg)
-{
-    int saved = errno;
-
-    if (!seg->shielded && seg->chunk_reach && can_map_again(seg)) {
-        seg->shielded = true; /* first: another thread may fork in between */
-        seg->shielded = madvise(shielded(seg), shielded_bytes(seg), MADV_DONTFORK) == 0;
-    }
-    errno = saved;
-}
-
-void pt_seg_plug(const struct pt_seg *seg)
-{
-    int saved = errno;
-
-    if (seg->shielded)
-        mmap(shielded(seg), shielded_bytes(seg), PROT_NONE,
-             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-    errno = saved;
-}
-
-void pt_seg_restore(struct pt_seg *seg)
-{
-    int saved = errno;
-    char *whole = seg->shielded ? map_whole(seg) : NULL;
-
-    if (!whole)
-        return;
-    if (mremap(whole + seg->g.infos_off, shielded_bytes(seg), shielded_bytes(seg),
-               MREMAP_MAYMOVE | MREMAP_FIXED, shielded(seg)) != MAP_FAILED) {
-        munmap(whole, seg->g.infos_off);
-        open_parts(seg, (char *)seg->h);
-        pt_seg_avoid_huge_pages(seg);
-        seg->shielded = false;
-    } else {
-        munmap(whole, seg->size);
-    }
-    errno = saved;
-}
-
-/* What the parent could touch has memory.  By its file where memory is locked, and too little may
- * be. */
-int pt_seg_map_again(struct pt_seg *again, const struct pt_seg *seg)
-{
-    int saved = errno;
-
-    *again = *seg;
-    again->older = NULL;
-    again->shielded = false;
-    again->h = (void *)map_open(seg);
-    if (again->h)
-        pt_seg_avoid_huge_pages(again);
-    errno = saved;
-    if (again->h)
-        return 0;
-    return seg->file[0] ? pt_seg_open_to_write(again, seg->file) : -ENOMEM;
-}
-
 /* Parts that cannot be copied stay inaccessible: the half event must not write into the shared
  * memory, even if that ends the child. */
 int pt_seg_part(struct pt_seg *seg, struct pt_seg *shared, const struct pt_author *author)
 {
     int saved = errno, r = -ENOMEM;
-    void *again = map_open(seg);
+    void *again = mremap(seg->h, 0, seg->size, MREMAP_MAYMOVE);
     void *own = mmap(seg->h, seg->size, PROT_NONE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 
     *shared = *seg;
     shared->older = NULL;
-    shared->shielded = false;
-    shared->h = again;
+    shared->h = again == MAP_FAILED ? NULL : again;
     if (own != MAP_FAILED && shared->h && copy_for(shared, own)) {
         copy_heads(shared, own, author);
         r = 0;

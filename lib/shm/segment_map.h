@@ -7,7 +7,6 @@
  *   segment_create.c  making one
  *   segment_room.c    how much of one is mapped where address space is limited
  *   segment_copy.c    reading one into private memory
- *   segment_fork.c    what a forked child does with its parent's mappings
  */
 #ifndef PT_SHM_SEGMENT_MAP_H
 #define PT_SHM_SEGMENT_MAP_H
@@ -39,7 +38,6 @@ int pt_seg_map_file(struct pt_seg *seg, int fd, uint64_t size, bool to_write);
 uint64_t pt_seg_growth_bytes(void);
 /* Could so many bytes be mapped now? */
 bool pt_seg_has_space(uint64_t bytes);
-void pt_seg_avoid_huge_pages(const struct pt_seg *seg);
 /* Opens processes and infos in this mapping, whose header is good. */
 int pt_seg_open_base(struct pt_seg *seg);
 /* Is it a file of ours, long enough to have a header? */

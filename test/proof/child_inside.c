@@ -13,7 +13,8 @@
  *   clone        clone(3) without CLONE_VM: its function traces and ends
  *   vfork        the child runs in its parent's memory, traces and ends
  *   shared       clone(3) with CLONE_VM and CLONE_VFORK, which is the same on another stack
- *   bare         the bare system call, for which no code of the library runs: as fork
+ *   bare         the bare system call, for which no code of the library runs: as fork.  It does
+ *                harm (process/fork.h), so it runs only if it is named.
  *
  * The child stands still in the handler until its parent has ended the event and has traced more,
  * so that whatever it finishes is stale.  Then it finishes its half of the event, if its way has
@@ -563,7 +564,7 @@ int main(int argc, char **argv)
     DEMAND(at[CHUNK_CHANGE] != 0, "no event changes chunks");
     counts[CHUNK_CHANGE][at[CHUNK_CHANGE]] = length_of(CHUNK_CHANGE, at[CHUNK_CHANGE]);
     for (enum scene scene = 0; scene < SCENES; scene++)
-        for (enum way way = 0; way < (scene == READING ? CLONE : WAYS); way++)
+        for (enum way way = 0; way < (scene == READING ? CLONE : only ? WAYS : BARE); way++)
             if ((!only || strcmp(only, way_names[way]) == 0) &&
                 !prove(scene, way, at[scene], counts[scene][at[scene]], full))
                 return 1;

@@ -144,7 +144,7 @@ START_TEST(pages_of_the_dead_go)
     ck_assert_int_eq(pt_names_create(&names, names_file), 0);
     live = make(self.pid, self.start, names_file, names);
     dead = make(5000000, 77, names_file, names);
-    reused = make(self.pid, self.start - 1, names_file, names);
+    reused = make(self.pid, self.start - 3, names_file, names);
     ended = make((uint32_t)z, pt_process_start((uint32_t)z), names_file, names);
     ck_assert_uint_eq(names->users, 4);
     pt_page_hold_names(live.page, names);
