@@ -101,6 +101,9 @@ class Simulation:
                 number = struct.unpack("<I", data[:4])[0] if kind in ("I/O", "work") else 2 ** 32 - 1
                 thing = struct.unpack("<i", data[4:8])[0] if kind in ("I/O", "work") else \
                     struct.unpack("<Q", data[:8])[0]
+                if kind in ("I/O", "work"):
+                    events.append((ns, tid, pid, name, "posixtrace_descriptor",
+                                   struct.pack("<iI", thing, 0) + b"/\0"))
                 data = struct.pack("<IIqqqQ", TYPES[kind], number, thing, 0, ns - begin, 7)
             events.append((ns, tid, pid, name, event, data))
         self.events, self.least = events, least

@@ -223,7 +223,8 @@ static int take_own(posixtrace_report_t *r, struct pt_report_thread *th,
         error = take_call(r, th, t, e);
     else
         error = take_other(r, th, t, e);
-    if (t->role == PT_REPORT_SIGNAL_BEGIN || t->role == PT_REPORT_SIGNAL_END)
+    if (t->role == PT_REPORT_SIGNAL_BEGIN || t->role == PT_REPORT_SIGNAL_END ||
+        t->role == PT_REPORT_NAMES_DESCRIPTOR)
         return error; /* it may be in a call that is recorded when it ends */
     th->sure = th->sure || !leaves_doubt(th, t);
     pt_report_thread_was_outside(th, settles(r, th, t, was_sure));

@@ -282,6 +282,8 @@ void pt_report_thread_close(posixtrace_report_t *r, struct pt_report_thread *th)
         pt_report_thread_at(r, th, th->process->last_ns);
         row->end_ns = th->at;
     }
+    if (r->summary.calls == 0 && r->summary.gaps == 0)
+        pt_report_thread_was_outside(th, true); /* calls were not asked for */
     lose_outside(r, th);
     drop_cpu_time(th);
     for (unsigned i = 0; i < PT_REPORT_SHARES; i++)
