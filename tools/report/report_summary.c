@@ -103,6 +103,26 @@ static void print_threads(const struct report_view *v)
         print_thread(report_thread(v, REPORT_THREADS, i), i);
 }
 
+/* What says how long threads waited stays whole: of the names each is cut. */
+static void print_waits(const struct report_view *v, const char *label, size_t i, const char *name,
+                        const struct posixtrace_report_object *o)
+{
+    const char *holder = o->holder_tid ? report_tid_label(v, o->pid, o->holder_tid) : "";
+    size_t width = utf8_columns(holder, strlen(holder)), room, used;
+    char text[160];
+
+    room = out_columns() - LABEL -
+           (size_t)snprintf(text, sizeof text, ": %s in %s wait%s, longest %s%s",
+                            units_time(o->total_ns), units_count(o->waits),
+                            plural(o->waits, "", "s"), units_time(o->longest_ns),
+                            *holder ? ", held by " : "");
+    out_format("%-*s", LABEL, i == 0 ? label : "");
+    used = table_put_cut(name, room > width + NAME_MIN ? room - width : NAME_MIN);
+    out_text(text);
+    table_put_cut(holder, room - used);
+    out_text("\n");
+}
+
 static void print_object(const struct report_view *v, const char *label, size_t i,
                          const struct posixtrace_report_object *o, const char *kind)
 {
@@ -110,11 +130,11 @@ static void print_object(const struct report_view *v, const char *label, size_t 
     char name[512];
 
     snprintf(name, sizeof name, "%s%s%s", kind, *kind && *object ? " " : "", object);
-    if (o->waits > 0)
-        item(label, i, name, ": %s in %s %s%s, longest %s%s%s", units_time(o->total_ns),
-             units_count(o->waits), o->is_descriptor ? "call" : "wait", plural(o->waits, "", "s"),
-             units_time(o->longest_ns), o->holder_tid ? ", held by " : "",
-             o->holder_tid ? report_tid_label(v, o->pid, o->holder_tid) : "");
+    if (o->waits > 0 && o->is_descriptor)
+        item(label, i, name, ": %s in %s call%s, longest %s", units_time(o->total_ns),
+             units_count(o->waits), plural(o->waits, "", "s"), units_time(o->longest_ns));
+    else if (o->waits > 0)
+        print_waits(v, label, i, name, o);
     else if (o->open > 0)
         item(label, i, name, ": %s wait%s not ended", units_count(o->open),
              plural(o->open, " has", "s have"));
@@ -142,11 +162,11 @@ static void print_pairs(const struct report_view *v)
         const struct posixtrace_report_pair *p = report_pair(v, i);
 
         if (p->statistics)
-            item("pairs", i, unquoted(p->name), ": %s time%s, p50 %s, p99 %s, max %s at %s",
+            item("pairs", i, unquoted(p->name), ": %s time%s, p50 %s, p99 %s, max %s",
                  units_count(p->count), plural(p->count, "", "s"),
                  units_time(posixtrace_statistics_percentile(p->statistics, 50)),
                  units_time(posixtrace_statistics_percentile(p->statistics, 99)),
-                 units_time(p->longest_ns), report_when(v, p->longest_at_ns));
+                 units_time(p->longest_ns));
         else
             item("pairs", i, unquoted(p->name), ": unknown, events were lost");
     }
