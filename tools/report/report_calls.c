@@ -53,13 +53,8 @@ static void print_longest(const struct report_view *v, const struct posixtrace_r
 static void print_object(const struct report_view *v, enum report_section section,
                          const struct posixtrace_report_object *o, int64_t largest)
 {
-    char name[400];
-
-    snprintf(name, sizeof name, "%s%s%s",
-             section == REPORT_WAITS ? posixtrace_wait_text(o->kind) : "",
-             section == REPORT_WAITS ? " " : "", report_object_label(o));
     out_text("  ");
-    out_spaces(NAME - table_put_cut(name, NAME));
+    out_spaces(NAME - table_put_cut(report_object_name(v, section, o), NAME));
     out_format(" %9s %9s %7s %7s %7s", units_count(o->calls),
                section == REPORT_LOCKS ? units_count(o->waits) : percentile(o->statistics, 50),
                o->waits ? units_time(o->total_ns) : "-", percentile(o->statistics, 99),

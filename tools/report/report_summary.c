@@ -124,12 +124,10 @@ static void print_waits(const struct report_view *v, const char *label, size_t i
 }
 
 static void print_object(const struct report_view *v, const char *label, size_t i,
-                         const struct posixtrace_report_object *o, const char *kind)
+                         enum report_section section, const struct posixtrace_report_object *o)
 {
-    const char *object = report_object_label(o);
-    char name[512];
+    const char *name = report_object_name(v, section, o);
 
-    snprintf(name, sizeof name, "%s%s%s", kind, *kind && *object ? " " : "", object);
     if (o->waits > 0 && o->is_descriptor)
         item(label, i, name, ": %s in %s call%s, longest %s", units_time(o->total_ns),
              units_count(o->waits), plural(o->waits, "", "s"), units_time(o->longest_ns));
@@ -150,7 +148,7 @@ static void print_objects(const struct report_view *v, enum report_section secti
     for (size_t i = 0; i < lines(v, section); i++) {
         const struct posixtrace_report_object *o = report_object(v, section, i);
 
-        print_object(v, label, i, o, section == REPORT_WAITS ? posixtrace_wait_text(o->kind) : "");
+        print_object(v, label, i, section, o);
     }
 }
 

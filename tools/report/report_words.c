@@ -41,27 +41,39 @@ const char *report_tid_label(const struct report_view *v, pid_t pid, pid_t tid)
     return text;
 }
 
-const char *report_object_label(const struct posixtrace_report_object *o)
+static void put_label(char *text, size_t size, const struct posixtrace_report_object *o)
 {
-    char *text = next_buffer();
-
     if (o->is_descriptor && o->name[0])
-        snprintf(text, SIZE, "%s%s", o->kind == POSIXTRACE_WAIT_FILE_LOCK ? "lock of " : "",
+        snprintf(text, size, "%s%s", o->kind == POSIXTRACE_WAIT_FILE_LOCK ? "lock of " : "",
                  unquoted(o->name));
     else if (o->is_descriptor && (int64_t)o->object < 0 && o->kind == POSIXTRACE_WAIT_IO)
-        snprintf(text, SIZE, "paths");
+        snprintf(text, size, "paths");
     else if (o->is_descriptor && (int64_t)o->object < 0)
-        snprintf(text, SIZE, "several descriptors");
+        snprintf(text, size, "poll and select");
     else if (o->is_descriptor)
-        snprintf(text, SIZE, "descriptor %" PRIi64, (int64_t)o->object);
+        snprintf(text, size, "descriptor %" PRIi64, (int64_t)o->object);
     else if (o->kind == POSIXTRACE_WAIT_CHILD && (int64_t)o->object > 0)
-        snprintf(text, SIZE, "process %" PRIi64, (int64_t)o->object);
+        snprintf(text, size, "process %" PRIi64, (int64_t)o->object);
     else if (o->kind == POSIXTRACE_WAIT_CHILD)
-        snprintf(text, SIZE, "any");
+        snprintf(text, size, "any");
     else if (o->kind == POSIXTRACE_WAIT_SLEEP || o->kind == POSIXTRACE_WAIT_SIGNAL)
         text[0] = '\0';
     else
-        snprintf(text, SIZE, "0x%" PRIx64, o->object);
+        snprintf(text, size, "0x%" PRIx64, o->object);
+}
+
+const char *report_object_name(const struct report_view *v, enum report_section section,
+                               const struct posixtrace_report_object *o)
+{
+    const char *kind = "";
+    char *text = next_buffer(), label[SIZE - 64], process[16] = "";
+
+    put_label(label, sizeof label, o);
+    if (section == REPORT_WAITS)
+        kind = posixtrace_wait_text(o->kind);
+    if (v->processes > 1)
+        snprintf(process, sizeof process, " (%d)", (int)o->pid);
+    snprintf(text, SIZE, "%s%s%s%s", kind, *kind && *label ? " " : "", label, process);
     return text;
 }
 
