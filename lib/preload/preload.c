@@ -90,6 +90,8 @@ void preload_io_ended(const struct preload_io *call, int64_t result)
     } data = { call->call, call->descriptor, result };
 
     preload_event(call->id, &data, sizeof data);
+    if (call->call == POSIXTRACE_CALL_CONNECT)
+        preload_descriptor_ends(call->descriptor); /* the next call names the peer */
 }
 
 void preload_io_cancelled(void *call)

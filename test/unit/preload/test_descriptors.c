@@ -202,6 +202,27 @@ START_TEST(sockets)
 }
 END_TEST
 
+/* A socket that is used before connect() has another name after it. */
+START_TEST(connects)
+{
+    struct sockaddr_in in = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    socklen_t size = sizeof in;
+    trace_id_t trid;
+
+    name_all();
+    put(listener(AF_INET, &in, sizeof in), A);
+    ck_ok(getsockname(A, (struct sockaddr *)&in, &size));
+    put(socket(AF_INET, SOCK_STREAM, 0), B);
+    trid = scene_begin();
+    ck_ok(connect(B, (struct sockaddr *)&in, sizeof in));
+    ck_ok(fcntl(B, F_SETFL, O_NONBLOCK));
+    use(B);
+    use(B);
+    scene_end(trid);
+    ck_descriptors("B socket at 0.0.0.0:0, B socket 127.0.0.1:%u", ntohs(in.sin_port));
+}
+END_TEST
+
 /* Each way by which another descriptor gets the number. */
 START_TEST(again)
 {
@@ -362,6 +383,7 @@ static void add(TCase *tc)
     tcase_add_test(tc, files);
     tcase_add_test(tc, others);
     tcase_add_test(tc, sockets);
+    tcase_add_test(tc, connects);
     tcase_add_test(tc, again);
     tcase_add_test(tc, closed_in_child);
     tcase_add_test(tc, piped);
