@@ -67,9 +67,10 @@ const char *report_why_empty(const struct report_view *v, enum report_section se
 const char *report_thread_label(const struct posixtrace_report_thread *t);
 /* The thread of the process with that id. */
 const char *report_tid_label(const struct report_view *v, pid_t pid, pid_t tid);
-/* What was waited for, with its kind among other waits, and its process where there are several. */
+/* What was waited for, with its kind among other waits, and its process if that is asked for
+ * and there are several. */
 const char *report_object_name(const struct report_view *v, enum report_section section,
-                               const struct posixtrace_report_object *o);
+                               const struct posixtrace_report_object *o, bool process);
 /* "+1.234567890s", as --from takes it. */
 const char *report_when(const struct report_view *v, int64_t ns);
 const char *report_percent(int64_t part, int64_t whole);

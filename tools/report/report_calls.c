@@ -54,7 +54,7 @@ static void print_object(const struct report_view *v, enum report_section sectio
                          const struct posixtrace_report_object *o, int64_t largest)
 {
     out_text("  ");
-    out_spaces(NAME - table_put_cut(report_object_name(v, section, o), NAME));
+    out_spaces(NAME - table_put_cut(report_object_name(v, section, o, true), NAME));
     out_format(" %9s %9s %7s %7s %7s", units_count(o->calls),
                section == REPORT_LOCKS ? units_count(o->waits) : percentile(o->statistics, 50),
                o->waits ? units_time(o->total_ns) : "-", percentile(o->statistics, 99),

@@ -126,7 +126,7 @@ static void print_waits(const struct report_view *v, const char *label, size_t i
 static void print_object(const struct report_view *v, const char *label, size_t i,
                          enum report_section section, const struct posixtrace_report_object *o)
 {
-    const char *name = report_object_name(v, section, o);
+    const char *name = report_object_name(v, section, o, section != REPORT_LOCKS);
 
     if (o->waits > 0 && o->is_descriptor)
         item(label, i, name, ": %s in %s call%s, longest %s", units_time(o->total_ns),

@@ -63,17 +63,17 @@ static void put_label(char *text, size_t size, const struct posixtrace_report_ob
 }
 
 const char *report_object_name(const struct report_view *v, enum report_section section,
-                               const struct posixtrace_report_object *o)
+                               const struct posixtrace_report_object *o, bool process)
 {
     const char *kind = "";
-    char *text = next_buffer(), label[SIZE - 64], process[16] = "";
+    char *text = next_buffer(), label[SIZE - 64], number[16] = "";
 
     put_label(label, sizeof label, o);
     if (section == REPORT_WAITS)
         kind = posixtrace_wait_text(o->kind);
-    if (v->processes > 1)
-        snprintf(process, sizeof process, " (%d)", (int)o->pid);
-    snprintf(text, SIZE, "%s%s%s%s", kind, *kind && *label ? " " : "", label, process);
+    if (process && v->processes > 1)
+        snprintf(number, sizeof number, " (%d)", (int)o->pid);
+    snprintf(text, SIZE, "%s%s%s%s", kind, *kind && *label ? " " : "", label, number);
     return text;
 }
 

@@ -163,7 +163,8 @@ static int take_call(posixtrace_report_t *r, struct pt_report_thread *th,
 }
 
 /* The number of a thread that has ended was given to another one. */
-static void begin_life(struct pt_report_thread *th, const struct posixtrace_event *e)
+static void begin_life(const posixtrace_report_t *r, struct pt_report_thread *th,
+                       const struct posixtrace_event *e)
 {
     if (th->ended) {
         pt_report_calls_lost(th);
@@ -172,7 +173,7 @@ static void begin_life(struct pt_report_thread *th, const struct posixtrace_even
         th->row.thread_id = e->thread_id;
     }
     th->handlers = 0;
-    pt_report_thread_was_outside(th, th->sure);
+    pt_report_thread_was_outside(th, th->sure || r->summary.gaps == 0); /* none before it */
     th->sure = true;
 }
 
@@ -180,7 +181,7 @@ static int take_other(posixtrace_report_t *r, struct pt_report_thread *th,
                       const struct pt_report_type *t, const struct posixtrace_event *e)
 {
     switch (t->role) {
-    case PT_REPORT_THREAD_BEGIN: begin_life(th, e); break;
+    case PT_REPORT_THREAD_BEGIN: begin_life(r, th, e); break;
     case PT_REPORT_THREAD_END: th->ended = true; break;
     case PT_REPORT_SIGNAL_BEGIN:
         th->handlers++;
