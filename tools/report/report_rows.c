@@ -194,6 +194,11 @@ const char *report_why_empty(const struct report_view *v, enum report_section se
 {
     if (v->rows[section].count > 0)
         return NULL;
+    if (v->summary->events == 0 && v->log->info.events > 0)
+        return section == REPORT_THREADS
+                   ? "unknown: the log is cut, or was full ('record --log-size=N'), before it had "
+                     "events of all threads"
+                   : "unknown";
     switch (section) {
     case REPORT_THREADS: return "no event of a thread is selected, or in the log";
     case REPORT_PAIRS:
