@@ -12,7 +12,13 @@
  *   wake            single steps are valgrind's
  *   space           a limit of address space is valgrind's own, too
  *   scribbled       it takes many minutes; nothing was found in the first two
- *   onward, half events; handler, forks
+ *   preload io, preload descriptors
+ *                   valgrind does not know epoll_pwait2() and an ioctl() of terminals
+ *   preload waits, no lock
+ *                   the address is wrong on purpose
+ *   first_event, images
+ *                   /proc/self/exe is valgrind there
+ *   onward, half events; handler, forks; fork_reading
  *                   valgrind refuses mremap() of 0 bytes, which maps shared memory a second
  *                   time (lib/shm/segment_fork.c).  (With CK_FORK=no the failed test left the
  *                   stream, whose function forked at each event of the tests after it, in

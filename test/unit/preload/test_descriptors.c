@@ -23,6 +23,7 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 #include "scene.h"
+#include "support/valgrind.h"
 
 int __close(int fd);
 int __dup2(int fd, int as);
@@ -394,5 +395,7 @@ static void add(TCase *tc)
 
 int main(void)
 {
+    if (is_under_valgrind())
+        return TEST_SKIPPED;
     return th_main("preload descriptors", add);
 }

@@ -19,6 +19,7 @@
 #include <sys/uio.h>
 #include <sys/un.h>
 #include "scene.h"
+#include "support/valgrind.h"
 
 /* Those without a declaration in the headers. */
 ssize_t __read(int fd, void *to, size_t n);
@@ -513,5 +514,7 @@ static void add(TCase *tc)
 
 int main(void)
 {
+    if (is_under_valgrind())
+        return TEST_SKIPPED;
     return th_main("preload io", add);
 }

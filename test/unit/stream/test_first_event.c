@@ -20,6 +20,7 @@
 #include "process/thread.h"
 #include "process/unmade.h"
 #include "support/run_suite.h"
+#include "support/valgrind.h"
 
 #define HANG_S 60
 #define EVENTS 1000
@@ -619,9 +620,11 @@ static void add(TCase *t)
     tcase_add_test(t, no_descriptor_for_a_while);
     tcase_add_test(t, no_descriptor_and_filtered);
     tcase_add_test(t, made_by_another_thread);
-    tcase_add_test(t, image_without_descriptor);
+    if (!is_under_valgrind()) {
+        tcase_add_test(t, image_without_descriptor);
+        tcase_add_loop_test(t, image_without_one_descriptor, 0, REFUSALS + DIRECTORIES);
+    }
     tcase_add_loop_test(t, child_without_one_descriptor, 0, REFUSALS + DIRECTORIES);
-    tcase_add_loop_test(t, image_without_one_descriptor, 0, REFUSALS + DIRECTORIES);
     tcase_add_test(t, target_without_descriptor);
     tcase_add_loop_test(t, target_without_one_descriptor, 0, REFUSALS + DIRECTORIES);
     tcase_add_test(t, target_without_memory);

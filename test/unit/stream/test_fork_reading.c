@@ -18,6 +18,7 @@
 #include "base/sys.h"
 #include "consumer/consumer.h"
 #include "support/need.h"
+#include "support/valgrind.h"
 
 enum { EVENTS = 1000, WATCH_S = 20 };
 
@@ -184,6 +185,8 @@ int main(void)
     struct posix_trace_status_info status;
     trace_attr_t attr;
 
+    if (is_under_valgrind())
+        return TEST_SKIPPED;
     alarm(3 * WATCH_S);
     NEED(posix_trace_attr_init(&attr) == 0);
     NEED(posix_trace_attr_setstreamsize(&attr, 64 << 10) == 0);
