@@ -91,7 +91,7 @@ static void print_threads(const struct report_view *v)
     const char *why = report_why_empty(v, REPORT_THREADS);
     bool bounds = false;
 
-    report_heading(v, REPORT_THREADS, "Where the time of the threads went");
+    report_heading(v, REPORT_THREADS, "Where the time of the threads went, by run + ready");
     if (why) {
         note(why);
         return;

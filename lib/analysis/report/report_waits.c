@@ -14,10 +14,11 @@
 
 #include "base/assert.h"
 
-enum { SOCKET = 4, NAMED = 256 }; /* a kind of descriptor; of an object's key: it has a name */
+enum { SOCKET = 4, NAMED = 256 };   /* a kind of descriptor; of an object's key: it has a name */
+enum { FIRST_CLIENT_PORT = 32768 }; /* what Linux gives to a socket that did not ask for a port */
 
 struct named {
-    char *name; /* of a path, or the address of a peer without its port */
+    char *name; /* of a path, or the address of a peer; see name_length() */
     uint64_t hash;
 };
 
@@ -38,16 +39,29 @@ static uint64_t hash_of(const char *text, size_t length)
     return hash;
 }
 
-/* Peers of one host are one: each connection has another port. */
+static unsigned long port_at(const char *digits, size_t length)
+{
+    unsigned long port = 0;
+
+    for (size_t i = 0; i < length && port < FIRST_CLIENT_PORT; i++)
+        port = 10 * port + (unsigned long)(digits[i] - '0');
+    return port;
+}
+
+/* Clients of one host are one peer, since each of their connections has another port.  The port
+ * of a service stays: it tells two services of a host apart. */
 static size_t name_length(const char *text, size_t length, uint32_t kind)
 {
     size_t end = strnlen(text, length), digits = end;
 
-    if (kind != SOCKET)
+    if (kind != SOCKET || memchr(text, '/', end))
         return end;
     while (digits > 0 && text[digits - 1] >= '0' && text[digits - 1] <= '9')
         digits--;
-    return digits > 1 && digits < end && text[digits - 1] == ':' ? digits - 1 : end;
+    if (digits < 2 || end - digits < 5 || text[digits - 1] != ':' ||
+        port_at(text + digits, end - digits) < FIRST_CLIENT_PORT)
+        return end;
+    return digits - 1;
 }
 
 int pt_report_names_descriptor(posixtrace_report_t *r, const struct posixtrace_event *e)
