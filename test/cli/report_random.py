@@ -427,7 +427,7 @@ def check_long(sim, report):
         shares = {k: v for k, v in true_shares(sim, th, everything).items() if v}
         assert shown_shares(row) == shares, (th.tid, shown_shares(row), shares)
     waits = [e - b for calls in sim.calls.values() for b, e in calls if e - b >= sim.least]
-    rows = report["locks"] + report["waits"] + report["descriptors"]
+    rows = report["locks"] + report["waits"] + report["descriptors"] + report["work"]
     assert sum(r["waits"] for r in rows) == len(waits)
     assert sum(r["total_ns"] for r in rows) == sum(waits)
 

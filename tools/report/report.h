@@ -26,6 +26,7 @@ enum report_section {
     REPORT_WAITS, /* for anything else */
     REPORT_PAIRS,
     REPORT_DESCRIPTORS,
+    REPORT_WORK, /* waits for work, which say nothing of a slow server; not in the summary */
     REPORT_PREEMPTORS,
     REPORT_SECTIONS
 };

@@ -75,21 +75,23 @@ static void print_object(const struct report_view *v, enum report_section sectio
 
 void report_print_objects(const struct report_view *v, enum report_section section)
 {
+    static const struct {
+        const char *title, *object;
+    } headings[REPORT_SECTIONS] = {
+        [REPORT_LOCKS] = { "Locks by the time that threads waited for them", "LOCK" },
+        [REPORT_WAITS] = { "Other things that threads waited for", "WAIT FOR" },
+        [REPORT_DESCRIPTORS] = { "Descriptors and peers by time in calls", "DESCRIPTOR" },
+        [REPORT_WORK] = { "Waits for work: poll, select, epoll", "DESCRIPTOR" },
+    };
     const char *why = report_why_empty(v, section);
 
-    report_heading(v, section,
-                   section == REPORT_LOCKS   ? "Locks by the time that threads waited for them"
-                   : section == REPORT_WAITS ? "Other things that threads waited for"
-                                             : "Descriptors and peers by time in calls");
+    report_heading(v, section, headings[section].title);
     if (why) {
         print_why(why);
         return;
     }
     out_format("  %s%-*s %9s %9s %7s %7s %7s%s\n", colour_code(COLOUR_FAINT), NAME,
-               section == REPORT_LOCKS         ? "LOCK"
-               : section == REPORT_DESCRIPTORS ? "DESCRIPTOR"
-                                               : "WAIT FOR",
-               section == REPORT_LOCKS ? "TAKEN" : "CALLS",
+               headings[section].object, section == REPORT_LOCKS ? "TAKEN" : "CALLS",
                section == REPORT_LOCKS ? "WAITS" : "P50", "TOTAL", "P99", "LONGEST",
                colour_code(COLOUR_PLAIN));
     for (size_t i = 0; i < report_shown(v, section); i++)

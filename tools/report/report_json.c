@@ -197,6 +197,7 @@ void report_print_json(const struct report_view *v)
         put_pair(report_pair(v, i));
     json_close();
     put_objects(v, "descriptors", REPORT_DESCRIPTORS);
+    put_objects(v, "work", REPORT_WORK);
     put_preemptors(v);
     put_losses(v);
     json_close();

@@ -80,6 +80,8 @@ static enum report_section section_of(const struct posixtrace_report_object *o)
 {
     if (o->kind == POSIXTRACE_WAIT_LOCK)
         return REPORT_LOCKS;
+    if (o->kind == POSIXTRACE_WAIT_WORK)
+        return REPORT_WORK;
     return o->is_descriptor ? REPORT_DESCRIPTORS : REPORT_WAITS;
 }
 
@@ -127,7 +129,7 @@ static void add_objects(struct report_view *v)
 void report_rows_make(struct report_view *v)
 {
     static int (*const orders[REPORT_SECTIONS])(const void *, const void *) = {
-        by_run, by_waited, by_waited, by_total, by_waited, by_preempted
+        by_run, by_waited, by_waited, by_total, by_waited, by_waited, by_preempted
     };
     const struct posixtrace_report_pair *p;
 
@@ -181,6 +183,8 @@ static const char *why_no_calls(const struct report_view *v, enum report_section
         return "no such call was as long as 'record --longer-than' says";
     if (section == REPORT_DESCRIPTORS)
         return "no call on a descriptor is in the log: 'posixtrace record --system=io'";
+    if (section == REPORT_WORK)
+        return "no call of poll, select or epoll is in the log: 'posixtrace record --system=io'";
     if (section == REPORT_WAITS)
         return "no other wait is in the log: 'posixtrace record --system=locks,sleep,threads'";
     if (v->calls == 0)

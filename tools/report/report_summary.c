@@ -215,7 +215,7 @@ static void print_losses(const struct report_view *v)
 static void print_cost(const struct report_view *v)
 {
     if (v->event_ns > 0)
-        item("tracing cost", 0, "", "%s: %s events of threads, %.0fns each",
+        item("tracing cost", 0, "", "%s at least: %s events of threads, %.0fns each",
              units_time((int64_t)((double)v->events * v->event_ns + 0.5)), units_count(v->events),
              v->event_ns);
     else
