@@ -141,6 +141,20 @@ struct posixtrace_report_object {
     uint64_t open; /* waits that had not ended when the log did; not in waits */
 };
 
+/* A place in a program: the waits of calls of one kind that were made there.  Calls that did not
+ * wait are left out, as are those in logs that do not say where they were made. */
+struct posixtrace_report_site {
+    unsigned kind;      /* enum posixtrace_wait */
+    bool is_descriptor; /* the call is known: */
+    uint32_t call;      /* enum posixtrace_call */
+    pid_t pid;
+    uint64_t caller; /* address to which the call returned */
+    uint64_t waits;
+    int64_t total_ns, longest_ns, longest_at_ns;
+    pid_t longest_tid;
+    const posixtrace_statistics_t *statistics;
+};
+
 /* The time from an event x:begin of a thread to its next x:end. */
 struct posixtrace_report_pair {
     const char *name;
@@ -157,6 +171,7 @@ const struct posixtrace_report_thread *posixtrace_report_thread(const posixtrace
                                                                 size_t i);
 const struct posixtrace_report_object *posixtrace_report_object(const posixtrace_report_t *r,
                                                                 size_t i);
+const struct posixtrace_report_site *posixtrace_report_site(const posixtrace_report_t *r, size_t i);
 const struct posixtrace_report_pair *posixtrace_report_pair(const posixtrace_report_t *r, size_t i);
 
 #ifdef __cplusplus

@@ -346,6 +346,18 @@ def check_locks(sim, report, window):
             assert not one[5] or row["holder_caller"] == 0x400000 + row["holder_tid"]
 
 
+def check_sites(sim, report, window):
+    """Each thread locks from a place of its own."""
+    sites = {(r["pid"], r["caller"]): r for r in report["sites"] if r["kind"] == "lock"}
+    waits = {}
+    for wait in within([w for w in sim.waits if w[6]], window, 2, 3):
+        waits.setdefault((wait[0], 0x400000 + wait[4]), []).append(wait[3] - wait[2])
+    assert sites.keys() == waits.keys(), (sites, waits)
+    for site, values in waits.items():
+        assert sites[site]["waits"] == len(values), (sites[site], values)
+        check_values(sites[site], values, "longest_ns")
+
+
 def check_pairs(sim, report, window):
     for name in "abc":
         pairs = within([p for p in sim.pairs if p[0] == name], window, 1, 2)
@@ -368,6 +380,7 @@ def check_full(sim, report, window):
         else:
             assert shown == shares, (th.tid, shown, shares)
     check_locks(sim, report, window)
+    check_sites(sim, report, window)
     check_pairs(sim, report, window)
 
 

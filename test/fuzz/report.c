@@ -119,10 +119,11 @@ static uint64_t report_on(trace_id_t trid, bool window)
     struct posixtrace_report_options options = { .from_ns = 1500, .to_ns = 1500 + 4000 };
     const struct posixtrace_report_object *o;
     const struct posixtrace_report_thread *t;
+    const struct posixtrace_report_site *s;
     const struct posixtrace_report_pair *p;
     posixtrace_report_t *r;
     int unavailable = 0;
-    uint64_t sum = 0;
+    uint64_t sum = 0, object_waits = 0, site_waits = 0;
 
     FUZZ_NEED(posixtrace_report_create(trid, window ? &options : NULL, sizeof options, &r) == 0);
     while (!unavailable)
@@ -130,8 +131,16 @@ static uint64_t report_on(trace_id_t trid, bool window)
     FUZZ_NEED(posixtrace_report_end(r) == 0);
     for (size_t i = 0; (t = posixtrace_report_thread(r, i)) != NULL; i++)
         sum = mix(sum, check_thread(t));
-    for (size_t i = 0; (o = posixtrace_report_object(r, i)) != NULL; i++)
+    for (size_t i = 0; (o = posixtrace_report_object(r, i)) != NULL; i++) {
         sum = mix(sum, check_object(o));
+        object_waits += o->waits;
+    }
+    for (size_t i = 0; (s = posixtrace_report_site(r, i)) != NULL; i++) {
+        FUZZ_NEED(s->waits > 0 && s->longest_ns <= s->total_ns && s->caller != 0);
+        site_waits += s->waits;
+    }
+    FUZZ_NEED(site_waits <= object_waits);
+    sum = mix(sum, site_waits);
     for (size_t i = 0; (p = posixtrace_report_pair(r, i)) != NULL; i++) {
         FUZZ_NEED(p->longest_ns <= p->total_ns && (p->statistics != NULL) == (p->count > 0));
         sum = mix(sum, p->count + (uint64_t)p->total_ns);

@@ -26,6 +26,7 @@ enum report_section {
     REPORT_WAITS, /* for anything else */
     REPORT_PAIRS,
     REPORT_DESCRIPTORS,
+    REPORT_SITES, /* not in the summary */
     REPORT_WORK, /* waits for work, which say nothing of a slow server; not in the summary */
     REPORT_PREEMPTORS,
     REPORT_SECTIONS
@@ -56,6 +57,7 @@ const struct posixtrace_report_thread *report_thread(const struct report_view *v
                                                      enum report_section section, size_t i);
 const struct posixtrace_report_object *report_object(const struct report_view *v,
                                                      enum report_section section, size_t i);
+const struct posixtrace_report_site *report_site(const struct report_view *v, size_t i);
 const struct posixtrace_report_pair *report_pair(const struct report_view *v, size_t i);
 
 int64_t report_wait_sum(const struct posixtrace_report_thread *t);
@@ -86,6 +88,7 @@ void report_print_sections(const struct report_view *v);
 __attribute__((format(printf, 1, 2))) void report_line(const char *format, ...);
 void report_heading(const struct report_view *v, enum report_section section, const char *text);
 void report_print_objects(const struct report_view *v, enum report_section section);
+void report_print_sites(const struct report_view *v);
 void report_print_pairs(const struct report_view *v);
 void report_print_json(const struct report_view *v);
 

@@ -116,6 +116,23 @@ static void put_objects(const struct report_view *v, const char *key, enum repor
     json_close();
 }
 
+static void put_site(const struct posixtrace_report_site *s)
+{
+    json_open(NULL, '{');
+    json_text("kind", posixtrace_wait_text(s->kind));
+    if (s->is_descriptor && posixtrace_call_text(s->call))
+        json_text("call", posixtrace_call_text(s->call));
+    json_integer("pid", s->pid);
+    json_count("caller", s->caller);
+    json_count("waits", s->waits);
+    json_integer("total_ns", s->total_ns);
+    put_percentiles(s->statistics);
+    json_integer("longest_ns", s->longest_ns);
+    json_integer("longest_at_ns", s->longest_at_ns);
+    json_integer("longest_tid", s->longest_tid);
+    json_close();
+}
+
 static void put_pair(const struct posixtrace_report_pair *p)
 {
     json_open(NULL, '{');
@@ -197,6 +214,10 @@ void report_print_json(const struct report_view *v)
         put_pair(report_pair(v, i));
     json_close();
     put_objects(v, "descriptors", REPORT_DESCRIPTORS);
+    json_open("sites", '[');
+    for (size_t i = 0; i < report_shown(v, REPORT_SITES); i++)
+        put_site(report_site(v, i));
+    json_close();
     put_objects(v, "work", REPORT_WORK);
     put_preemptors(v);
     put_losses(v);

@@ -69,6 +69,16 @@ static int by_waited(const void *a, const void *b)
     return order ? order : x->object < y->object ? -1 : x->object > y->object;
 }
 
+static int by_site(const void *a, const void *b)
+{
+    const struct posixtrace_report_site *x = *(const void *const *)a, *y = *(const void *const *)b;
+    int order = larger_first(x->total_ns, y->total_ns);
+
+    order = order ? order : larger_first((int64_t)x->waits, (int64_t)y->waits);
+    order = order ? order : larger_first(y->pid, x->pid);
+    return order ? order : x->caller < y->caller ? -1 : x->caller > y->caller;
+}
+
 static int by_total(const void *a, const void *b)
 {
     const struct posixtrace_report_pair *x = *(const void *const *)a, *y = *(const void *const *)b;
@@ -129,12 +139,16 @@ static void add_objects(struct report_view *v)
 void report_rows_make(struct report_view *v)
 {
     static int (*const orders[REPORT_SECTIONS])(const void *, const void *) = {
-        by_run, by_waited, by_waited, by_total, by_waited, by_waited, by_preempted
+        by_run, by_waited, by_waited, by_total, by_waited, by_site, by_waited, by_preempted
     };
+    const struct posixtrace_report_site *site;
     const struct posixtrace_report_pair *p;
 
     add_threads(v);
     add_objects(v);
+    for (size_t i = 0; (site = posixtrace_report_site(v->report, i)) != NULL; i++)
+        if (site->kind != POSIXTRACE_WAIT_WORK)
+            add(&v->rows[REPORT_SITES], site);
     for (size_t i = 0; (p = posixtrace_report_pair(v->report, i)) != NULL; i++)
         if (p->count + p->unknown > 0)
             add(&v->rows[REPORT_PAIRS], p);
@@ -168,6 +182,11 @@ const struct posixtrace_report_object *report_object(const struct report_view *v
     return v->rows[section].rows[i];
 }
 
+const struct posixtrace_report_site *report_site(const struct report_view *v, size_t i)
+{
+    return v->rows[REPORT_SITES].rows[i];
+}
+
 const struct posixtrace_report_pair *report_pair(const struct report_view *v, size_t i)
 {
     return v->rows[REPORT_PAIRS].rows[i];
@@ -181,6 +200,8 @@ static const char *why_no_calls(const struct report_view *v, enum report_section
         return "none is selected";
     if (v->summary->long_calls_only)
         return "no such call was as long as 'record --longer-than' says";
+    if (section == REPORT_SITES)
+        return "no wait is in the log that says where it was called: 'posixtrace record --system'";
     if (section == REPORT_DESCRIPTORS)
         return "no call on a descriptor is in the log: 'posixtrace record --system=io'";
     if (section == REPORT_WORK)

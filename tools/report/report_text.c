@@ -230,6 +230,7 @@ void report_print_sections(const struct report_view *v)
     report_print_objects(v, REPORT_WAITS);
     report_print_pairs(v);
     report_print_objects(v, REPORT_DESCRIPTORS);
+    report_print_sites(v);
     report_print_objects(v, REPORT_WORK);
     print_preemptors(v);
     print_losses(v);

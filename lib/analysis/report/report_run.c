@@ -382,6 +382,7 @@ void posixtrace_report_free(posixtrace_report_t *r)
     if (!r)
         return;
     pt_report_objects_free(r);
+    pt_report_sites_free(r);
     pt_report_pairs_free(r);
     pt_report_map_deinit(&r->threads);
     pt_report_map_deinit(&r->processes);

@@ -9,6 +9,7 @@
  * that it has seen, and older state is forgotten when it is next used (pt_report_thread_at()).
  *
  * report_time.c: the time of threads.  report_waits.c: calls, locks, descriptors.
+ * report_sites.c: their callers.
  * report_pairs.c: pairs.  report_cpu.c: which thread ran instead.  report_run.c: events.
  */
 #ifndef PT_REPORT_STATE_H
@@ -123,6 +124,7 @@ struct posixtrace_report {
     struct pt_report_map processes; /* pid */
     struct pt_report_map objects;   /* pid, call and sort, object */
     struct pt_report_map names;     /* pid, descriptor: of objects */
+    struct pt_report_map sites;     /* pid, kind and call, caller */
     struct pt_report_map cpus;
     struct pt_report_map pairs;   /* number */
     struct pt_report_map begun;   /* thread, pair */
@@ -175,6 +177,13 @@ void pt_report_calls_lost(struct pt_report_thread *th);
 void pt_report_objects_free(posixtrace_report_t *r);
 /* Is the wait or pair selected that this event begins? */
 bool pt_report_wants_begin(posixtrace_report_t *r, const struct posixtrace_event *e);
+
+/* ---- report_sites.c ---- */
+
+/* A wait of that call, until ns.  0 or ENOMEM. */
+int pt_report_site_waits(posixtrace_report_t *r, const struct pt_report_thread *th,
+                         const struct pt_report_open *open, int64_t ns);
+void pt_report_sites_free(posixtrace_report_t *r);
 
 /* ---- report_locks.c ---- */
 

@@ -209,10 +209,11 @@ static bool has_failed(const struct pt_report_call *call, int64_t result)
     return call->kind != POSIXTRACE_WAIT_SLEEP && result < 0;
 }
 
-static int add_wait(struct pt_report_object *o, const struct pt_report_open *open,
+static int add_wait(posixtrace_report_t *r, const struct pt_report_open *open,
                     const struct pt_report_holder *holder, const struct pt_report_thread *th,
                     int64_t ns)
 {
+    struct pt_report_object *o = open->object;
     struct posixtrace_report_object *row = &o->row;
     int64_t length = ns - open->ns;
 
@@ -228,7 +229,9 @@ static int add_wait(struct pt_report_object *o, const struct pt_report_open *ope
         row->holder_tid = holder->thread ? holder->thread->row.tid : 0;
         row->holder_caller = holder->thread ? holder->caller : 0;
     }
-    return posixtrace_statistics_add(o->statistics, length);
+    if (posixtrace_statistics_add(o->statistics, length) != 0)
+        return ENOMEM;
+    return pt_report_site_waits(r, th, open, ns);
 }
 
 static int count_call(posixtrace_report_t *r, struct pt_report_thread *th,
@@ -249,7 +252,7 @@ static int count_call(posixtrace_report_t *r, struct pt_report_thread *th,
         if (result_of(e) == EBUSY || (!holder.thread && !open->off))
             return 0;
     }
-    return add_wait(o, open, &holder, th, e->ns);
+    return add_wait(r, open, &holder, th, e->ns);
 }
 
 /* The place in the stack of the call that ends, or depth: it began in a gap or before the log. */
@@ -304,13 +307,16 @@ int pt_report_long_call(posixtrace_report_t *r, struct pt_report_thread *th,
     const struct pt_report_holder none = { .thread = NULL };
     const struct pt_report_call *call = pt_report_calls;
     int64_t duration = (int64_t)pt_report_u64(e, 24);
-    struct pt_report_open open = { .number = pt_report_u32(e, 4), .caller = pt_report_u64(e, 32) };
+    struct pt_report_open open = { .caller = pt_report_u64(e, 32) };
     struct pt_report_object *o;
 
     while (call->begin && call->id != pt_report_u32(e, 0))
         call++;
     if (!call->begin || duration < 0 || __builtin_sub_overflow(e->ns, duration, &open.ns))
         return 0;
+    open.call = call;
+    if (call->subject == PT_REPORT_DESCRIPTOR)
+        open.number = pt_report_u32(e, 4);
     pt_report_thread_long_call(r, th, call->kind, open.ns, e->ns);
     o = make_object(r, call, e->pid, call->subject == PT_REPORT_NOTHING ? 0 : pt_report_u64(e, 8));
     if (!o)
@@ -320,5 +326,6 @@ int pt_report_long_call(posixtrace_report_t *r, struct pt_report_thread *th,
     o->row.calls++;
     th->row.calls[call->kind]++;
     o->row.failed += has_failed(call, (int64_t)pt_report_u64(e, 16));
-    return add_wait(o, &open, &none, th, e->ns);
+    open.object = o;
+    return add_wait(r, &open, &none, th, e->ns);
 }

@@ -60,6 +60,8 @@ START_TEST(wrong_arguments_are_einval)
     ck_assert_ptr_null(posixtrace_report_thread(NULL, 0));
     ck_assert_ptr_null(posixtrace_report_thread(r, 0));
     ck_assert_ptr_null(posixtrace_report_object(r, 0));
+    ck_assert_ptr_null(posixtrace_report_site(NULL, 0));
+    ck_assert_ptr_null(posixtrace_report_site(r, 0));
     ck_assert_ptr_null(posixtrace_report_pair(r, 0));
     posixtrace_report_free(r);
     posixtrace_report_free(NULL);
