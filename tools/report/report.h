@@ -27,7 +27,7 @@ enum report_section {
     REPORT_PAIRS,
     REPORT_DESCRIPTORS,
     REPORT_SITES, /* not in the summary */
-    REPORT_WORK, /* waits for work, which say nothing of a slow server; not in the summary */
+    REPORT_WORK,  /* waits for work, which say nothing of a slow server; not in the summary */
     REPORT_PREEMPTORS,
     REPORT_SECTIONS
 };
