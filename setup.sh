@@ -44,6 +44,8 @@ demo() {
     "$build/tools/posixtrace" print "$folder/compress.ptl" | head -n 30
     say "posixtrace info $folder/compress.ptl"
     "$build/tools/posixtrace" info "$folder/compress.ptl"
+    say "posixtrace report $folder/compress.ptl | sed -n '/^How long/,/^\$/p'"
+    "$build/tools/posixtrace" report "$folder/compress.ptl" | sed -n '/^How long/,/^$/p'
 }
 
 case ${1:-} in

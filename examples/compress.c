@@ -8,13 +8,15 @@
  * Worker threads take files from a common list and write NAME.gz for each of
  * them; equal names overwrite each other.  Around every read, compression and
  * write there is a pair of events, so that LOG shows which thread spent its
- * time where.  A file's events carry its path, those of a step a byte count.
+ * time where.  A file's events carry its path, those of a step a byte count; both are described,
+ * so that tools show them as fields.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <posixtrace/typed.h>
 #include <trace.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -41,7 +43,7 @@ static char **files;
 static int file_count, next_file, failures;
 static pthread_mutex_t list = PTHREAD_MUTEX_INITIALIZER;
 
-static void mark(enum step step, size_t bytes)
+static void mark(enum step step, uint64_t bytes)
 {
     posix_trace_event(steps[step], &bytes, sizeof bytes);
 }
@@ -108,9 +110,9 @@ static void *worker(void *name)
         pthread_mutex_unlock(&list);
         if (!path)
             return NULL;
-        posix_trace_event(steps[FILE_BEGIN], path, strlen(path));
+        posix_trace_event(steps[FILE_BEGIN], path, strlen(path) + 1);
         failed = compress_file(path) != 0;
-        posix_trace_event(steps[FILE_END], path, strlen(path));
+        posix_trace_event(steps[FILE_END], path, strlen(path) + 1);
     }
 }
 
@@ -144,7 +146,9 @@ int main(int argc, char **argv)
     check(posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_FLUSH), "stream policy");
     check(posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND), "log policy");
     for (int i = 0; i < STEPS; i++)
-        check(posix_trace_eventid_open(step_names[i], &steps[i]), step_names[i]);
+        check(posixtrace_event_describe(step_names[i], i <= FILE_END ? "str path" : "u64 bytes",
+                                        &steps[i]),
+              step_names[i]);
     check(posix_trace_create_withlog(0, &attr, log, &trid), "posix_trace_create_withlog");
     check(posix_trace_start(trid), "posix_trace_start");
 

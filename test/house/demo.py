@@ -19,10 +19,6 @@ import tempfile
 STEPS = ("file", "read", "compress", "write")
 
 
-def number(event):
-    return int.from_bytes(bytes.fromhex(event["data"]), "little")
-
-
 def check_pairs(events):
     """Per thread: begin and end alternate for each step."""
     open_steps = collections.Counter()
@@ -54,12 +50,12 @@ def main():
     if [event["ts"] for event in events] != sorted(event["ts"] for event in events):
         sys.exit("events are not in order of time")
     check_pairs(events)
-    begun = {bytes.fromhex(e["data"]).decode() for e in events if e["event"] == "file:begin"}
+    begun = {e["fields"]["path"] for e in events if e["event"] == "file:begin"}
     if begun != {str(path) for path in files}:
         sys.exit(f"files in the trace: {sorted(begun)}")
     for step, wanted in (("read:end", sum(path.stat().st_size for path in files)),
                          ("write:end", sum(map(len, packed.values())))):
-        found = sum(number(event) for event in events if event["event"] == step)
+        found = sum(event["fields"]["bytes"] for event in events if event["event"] == step)
         if found != wanted:
             sys.exit(f"{step}: {found} bytes in the trace, {wanted} in the files")
     print(f"{len(events)} events about {len(files)} files")
