@@ -4,7 +4,7 @@
  * The sections of what was waited for, and of pairs; see report.h.
  */
 #include "report/report.h"
-#include "report/report_draw.h"
+#include "common/draw.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
  * The sections after the first screen, except those of report_calls.c; see report.h.
  */
 #include "report/report.h"
-#include "report/report_draw.h"
+#include "common/draw.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -15,7 +15,7 @@
 #include "common/stdout_buffer.h"
 #include "common/tool.h"
 #include "report/report.h"
-#include "report/report_draw.h"
+#include "common/draw.h"
 
 enum { FORMAT = 1, COLOUR, TOP, STRICT };
 enum { BATCH = 16384, TOP_DEFAULT = 10 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* See report_draw.h. */
-#include "report/report_draw.h"
+/* See draw.h. */
+#include "common/draw.h"
 
 #include <langinfo.h>
 #include <locale.h>

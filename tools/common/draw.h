@@ -3,8 +3,8 @@
 /*
  * Bars and histograms of characters: blocks of UTF-8, or ASCII where utf8 is false.
  */
-#ifndef REPORT_DRAW_H
-#define REPORT_DRAW_H
+#ifndef DRAW_H
+#define DRAW_H
 
 #include <posixtrace/metrics.h>
 
