@@ -221,7 +221,7 @@ static void put_threads(const struct log_file *log)
 }
 
 int info_json(const struct log_file *log, int64_t first, const struct info_selected *selected,
-              const char *selection)
+              const char *selection, const struct info_rate *rate)
 {
     int status = EXIT_DONE;
 
@@ -236,6 +236,8 @@ int info_json(const struct log_file *log, int64_t first, const struct info_selec
     }
     if (selected)
         info_json_selected(log, selected, selection);
+    if (rate)
+        info_rate_json(rate);
     json_close();
     return status;
 }

@@ -134,21 +134,28 @@ static void look_for_gap(struct info_selected *to, const struct selection *s, st
 
 /* ---- the log ---- */
 
-static int read_log(struct info_selected *to, struct selection *s, struct log_file *log)
+static int read_log(struct info_selected *to, struct selection *s, struct log_file *log,
+                    struct info_rate *rate)
 {
     struct posixtrace_event e;
     struct gap gap = { .open = false };
     int unavailable = 0, error;
+    bool wanted;
 
     while ((error = posixtrace_next_event(log->trid, &e, sizeof e, &unavailable)) == 0 &&
            !unavailable) {
         if ((to->all++ & PROGRESS_EVERY) == 0)
             progress_at(to->all);
         look_for_gap(to, s, &gap, &e);
-        if (select_wants(s, log->trid, &e))
+        wanted = select_wants(s, log->trid, &e);
+        if (wanted)
             count_event(to, &e);
+        if (rate)
+            info_rate_add(rate, &e, wanted);
     }
     end_gap(to, s, &gap, INT64_MAX);
+    if (rate)
+        info_rate_end(rate);
     return error ? tool_error("cannot read on in %s: %s", log->shown, strerror(error)) : EXIT_DONE;
 }
 
@@ -183,7 +190,8 @@ static int by_ids(const void *a, const void *b)
     return x->tid < y->tid ? -1 : x->tid > y->tid;
 }
 
-int info_select(struct info_selected *to, struct selection *s, struct log_file *log)
+int info_select(struct info_selected *to, struct selection *s, struct log_file *log,
+                struct info_rate *rate)
 {
     int status;
 
@@ -193,7 +201,7 @@ int info_select(struct info_selected *to, struct selection *s, struct log_file *
         return status;
     posix_trace_rewind(log->trid);
     progress_begin("events", log->info.events);
-    status = read_log(to, s, log);
+    status = read_log(to, s, log, rate);
     progress_end();
     if (status == EXIT_DONE)
         status = log_file_refresh(log);

@@ -25,7 +25,7 @@
 #include "common/tool.h"
 #include "common/time_parse.h"
 
-enum { STRICT = 1, FORMAT, COLOUR, PROGRESS_EVERY = 0x3fff, PACKET_HEAD = 128 };
+enum { STRICT = 1, FORMAT, COLOUR, HISTOGRAM, PROGRESS_EVERY = 0x3fff, PACKET_HEAD = 128 };
 
 /* Where the second column begins. */
 enum { ROW_COLUMN = 14 };
@@ -33,6 +33,7 @@ enum { ROW_COLUMN = 14 };
 static const struct option_spec options[] = { { "strict", false, STRICT },
                                               { "format", true, FORMAT },
                                               { "color", true, COLOUR },
+                                              { "histogram", false, HISTOGRAM },
                                               SELECT_OPTIONS,
                                               { NULL, false, 0 } };
 
@@ -45,6 +46,7 @@ static const char help[] =
     "For - the log is read from standard input.\n"
     "\n"
     "  --format=FORMAT  text (default), or jsonl: one line of JSON\n"
+    "  --histogram      how many events there were when, and where some were lost\n"
     "  --strict         read all, and exit with 3 if the log has lost events or is\n"
     "                   damaged\n" SELECT_HELP
     "  --color=WHEN     text in colour: auto (default), always or never\n"
@@ -358,7 +360,7 @@ static void print_loss(const struct log_file *log)
 
 /* A pipe tells all of itself only at its end, and if it has none, as much as has come.  A file
  * tells only when it was read which parts of it cannot be. */
-static int drain(struct log_file *log, int64_t *first)
+static int drain(struct log_file *log, int64_t *first, struct info_rate *rate)
 {
     struct posixtrace_info seen = { .events = 0 };
     struct posixtrace_event e;
@@ -372,10 +374,14 @@ static int drain(struct log_file *log, int64_t *first)
         *first = only_marks ? e.ns : *first;
         only_marks &= log_file_is_loss_mark(e.id);
         seen.last_ns = e.ns;
+        if (rate)
+            info_rate_add(rate, &e, true);
         if ((seen.events & PROGRESS_EVERY) == 0)
             progress_at(seen.events);
     }
     progress_end();
+    if (rate)
+        info_rate_end(rate);
     if (error != 0)
         return tool_error("cannot read on in %s: %s", log->shown, strerror(error));
     status = log_file_refresh(log);
@@ -467,26 +473,29 @@ struct request {
     enum colour_when colour;
     bool strict;
     struct selection select;
+    struct info_rate *rate; /* NULL: not asked for */
 };
 
 static int print_all(struct request *r, struct log_file *log)
 {
     int64_t first = log_file_kept_from(log);
-    int status = log->seekable && !r->strict ? EXIT_DONE : drain(log, &first);
+    bool reads = !log->seekable || r->strict || r->rate;
+    int status = reads ? drain(log, &first, r->rate) : EXIT_DONE;
 
     if (status != EXIT_DONE)
         return status;
-    return r->format == OUTPUT_JSONL ? info_json(log, first, NULL, NULL) : print_text(log, first);
+    return r->format == OUTPUT_JSONL ? info_json(log, first, NULL, NULL, r->rate)
+                                     : print_text(log, first);
 }
 
 static int print_selection(struct request *r, struct log_file *log)
 {
     int64_t first = log_file_kept_from(log);
     struct info_selected of;
-    int status = info_select(&of, &r->select, log);
+    int status = info_select(&of, &r->select, log, r->rate);
 
     if (status == EXIT_DONE && r->format == OUTPUT_JSONL)
-        status = info_json(log, first, &of, select_text(&r->select));
+        status = info_json(log, first, &of, select_text(&r->select), r->rate);
     else if (status == EXIT_DONE)
         status = print_selected(log, &of, select_text(&r->select));
     info_selected_free(&of);
@@ -500,7 +509,12 @@ static int print_info(struct request *r)
 
     if (status != EXIT_DONE)
         return status;
+    if (r->rate)
+        info_rate_init(r->rate);
     status = select_is_any(&r->select) ? print_selection(r, &log) : print_all(r, &log);
+    if (status == EXIT_DONE && r->rate && r->format != OUTPUT_JSONL)
+        info_rate_print(r->rate, log.info.first_ns,
+                        log_file_lost_all(&log) > 0 || log_file_has_unread(&log));
     out_flush();
     if (status != EXIT_USAGE)
         status = log_file_report_loss(&log, r->strict, status);
@@ -516,9 +530,13 @@ static int run(struct options *o)
     select_init(&r.select);
     while (status == EXIT_DONE && (code = options_next(o)) != OPTION_END) {
         switch (code) {
-        case OPTION_STOP: select_free(&r.select); return o->status;
+        case OPTION_STOP:
+            select_free(&r.select);
+            free(r.rate);
+            return o->status;
         case STRICT: r.strict = true; break;
         case FORMAT: status = format_option(o->value, false, &r.format); break;
+        case HISTOGRAM: r.rate = tool_grow(r.rate, 1, sizeof *r.rate); break;
         case COLOUR: status = colour_option(o->value, &r.colour); break;
         case OPTION_OPERAND: status = options_set_log(&r.path, o->value); break;
         default: status = select_take_option(&r.select, code, o->value);
@@ -533,6 +551,7 @@ static int run(struct options *o)
     if (status == EXIT_DONE)
         status = print_info(&r);
     select_free(&r.select);
+    free(r.rate);
     return status;
 }
 
