@@ -31,8 +31,8 @@ struct info_selected {
     size_t count_room;
 };
 
-/* Reads the log from its first event, and counts for rate, which may be NULL.  EXIT_DONE, or another status after a message; in both
- * cases info_selected_free() follows. */
+/* Reads the log from its first event, and counts for rate, which may be NULL.  EXIT_DONE, or
+ * another status after a message; in both cases info_selected_free() follows. */
 int info_select(struct info_selected *to, struct selection *s, struct log_file *log,
                 struct info_rate *rate);
 void info_selected_free(struct info_selected *to);
