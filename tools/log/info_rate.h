@@ -49,7 +49,8 @@ bool info_rate_next(const struct info_rate *r, size_t length, size_t *cell,
 
 /* ---- info_rate_print.c ---- */
 
-/* The rows of text, with times after origin; has_losses: the log has, wherever.  And the member "rate" of the JSON object. */
+/* The rows of text, with times after origin; has_losses: the log has some, wherever.  And the
+ * member "rate" of the JSON object. */
 void info_rate_print(const struct info_rate *r, int64_t origin, bool has_losses);
 void info_rate_json(const struct info_rate *r);
 
