@@ -43,8 +43,6 @@ enum posixtrace_wait {
 
 /* A word for a kind ("lock"); NULL for one that does not exist.  Constant text. */
 const char *posixtrace_wait_text(unsigned kind);
-/* The name of an enum posixtrace_call ("read"), or NULL.  Constant text. */
-const char *posixtrace_call_text(unsigned call);
 
 /*
  * A selection.  Time is counted from from_ns to to_ns.  A wait or pair counts if it begins and

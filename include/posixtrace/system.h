@@ -202,6 +202,14 @@ enum posixtrace_call {
     POSIXTRACE_CALL_PAUSE
 };
 
+/*
+ * The name of a call ("read"), and that of a system event type ("posixtrace_mutex_lock"; also those
+ * of the standard, and posix_trace_unnamed_userevent); NULL for a number that is none.  Constant
+ * text.  Thread-safe, async-signal-safe.
+ */
+const char *posixtrace_call_text(unsigned call);
+const char *posixtrace_system_text(trace_event_id_t id);
+
 /* What a descriptor is. */
 enum posixtrace_descriptor_kind {
     POSIXTRACE_KIND_OTHER,

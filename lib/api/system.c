@@ -89,6 +89,16 @@ PT_PUBLIC int posixtrace_eventset_system(const char *groups, trace_event_set_t *
     return groups && set && pt_groups_read(groups, (struct pt_set *)(void *)set) ? 0 : EINVAL;
 }
 
+PT_PUBLIC const char *posixtrace_call_text(unsigned call)
+{
+    return pt_event_call_name(call);
+}
+
+PT_PUBLIC const char *posixtrace_system_text(trace_event_id_t id)
+{
+    return pt_event_system_name(id);
+}
+
 PT_PUBLIC void posixtrace_thread_renamed(pthread_t thread)
 {
     pt_thread_renamed((uint64_t)(uintptr_t)thread);

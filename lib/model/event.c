@@ -6,6 +6,7 @@
  * opened by programs under another id.
  */
 #include <posixtrace/system.h>
+#include "model/calls.h"
 #include "model/event.h"
 
 static const char *const names[PT_ID_OWN_LAST + 1] = {
@@ -84,19 +85,15 @@ const char *pt_event_system_name(uint32_t id)
 #define THREAD OF("x64 thread")
 #define NUMBER OF("u32 number")
 
-/* In the order of enum posixtrace_call. */
-#define IO_NAMES                                                                         \
-    "read, write, pread, pwrite, readv, writev, preadv, pwritev, preadv2, pwritev2, "    \
-    "recv, send, recvfrom, sendto, recvmsg, sendmsg, recvmmsg, sendmmsg, accept, "       \
-    "accept4, connect, fsync, fdatasync, syncfs, sync_file_range, sendfile, splice, "    \
-    "tee, vmsplice, copy_file_range, mq_receive, mq_timedreceive, mq_send, "             \
-    "mq_timedsend, open, openat, creat, close, ftruncate, fallocate, unlink, unlinkat, " \
-    "rename, renameat, renameat2"
-#define POLL_NAMES "poll = 64, ppoll, select, pselect, epoll_wait, epoll_pwait, epoll_pwait2"
+/* The lists of model/calls.h as texts: each group begins with its first number. */
+#define TEXT_FIRST(name, number, start) #name start
+#define TEXT_NEXT(name, number)         ", " #name
+#define IO_NAMES                        PT_CALLS_IO(TEXT_FIRST, TEXT_NEXT)
+#define POLL_NAMES                      PT_CALLS_POLL(TEXT_FIRST, TEXT_NEXT)
+#define LOCK_NAMES                      PT_CALLS_LOCK(TEXT_FIRST, TEXT_NEXT)
+#define CHILD_NAMES                     PT_CALLS_CHILD(TEXT_FIRST, TEXT_NEXT)
+#define SIGNAL_NAMES                    PT_CALLS_SIGNAL(TEXT_FIRST, TEXT_NEXT)
 
-#define LOCK_NAMES          "flock = 80, fcntl, lockf"
-#define CHILD_NAMES         "wait = 88, waitpid, wait3, wait4, waitid"
-#define SIGNAL_NAMES        "sigwait = 96, sigwaitinfo, sigtimedwait, sigsuspend, pause"
 #define CALL(names, number) "u32 call {" names "}; i32 " number "; "
 #define IO_CALLS            CALL(IO_NAMES, "descriptor")
 #define POLL_CALLS          CALL(POLL_NAMES, "descriptor")
@@ -111,9 +108,21 @@ const char *pt_event_system_name(uint32_t id)
     "sleep = 34, io = 42, poll = 44, file_lock = 46, futex_wait = 48, thread_join = 50, "   \
     "child_wait = 52, signal_wait = 54"
 _Static_assert(POSIXTRACE_CALL_RENAMEAT2 == 44 && POSIXTRACE_CALL_POLL == 64 &&
-                   POSIXTRACE_CALL_EPOLL_PWAIT2 == 70 && POSIXTRACE_CALL_LOCKF == 82 &&
-                   POSIXTRACE_CALL_WAITID == 92 && POSIXTRACE_CALL_PAUSE == 100,
-               "IO_NAMES and the others");
+                   POSIXTRACE_CALL_EPOLL_PWAIT2 == 70 && POSIXTRACE_CALL_FLOCK == 80 &&
+                   POSIXTRACE_CALL_LOCKF == 82 && POSIXTRACE_CALL_WAIT == 88 &&
+                   POSIXTRACE_CALL_WAITID == 92 && POSIXTRACE_CALL_SIGWAIT == 96 &&
+                   POSIXTRACE_CALL_PAUSE == 100,
+               "model/calls.h");
+
+#define NAME_FIRST(name, number, start) [POSIXTRACE_CALL_##number] = #name,
+#define NAME_NEXT(name, number)         [POSIXTRACE_CALL_##number] = #name,
+
+static const char *const calls[] = { PT_CALLS_ALL(NAME_FIRST, NAME_NEXT) };
+
+const char *pt_event_call_name(uint32_t call)
+{
+    return call < sizeof calls / sizeof calls[0] ? calls[call] : NULL;
+}
 
 static const char *const descriptions[PT_ID_OWN_LAST + 1] = {
     [POSIXTRACE_SWITCH_IN] = CPU,

@@ -81,6 +81,9 @@ struct pt_cpu_time {
 /* The name of a predefined type or of a system type of ours, or NULL. */
 const char *pt_event_system_name(uint32_t id);
 
+/* The name of an enum posixtrace_call ("read"), or NULL. */
+const char *pt_event_call_name(uint32_t call);
+
 /* The description of the data of a system type of ours, or NULL.  It is in each log. */
 const char *pt_event_system_description(uint32_t id);
 /* The same for a log without one, whose events have no callers. */

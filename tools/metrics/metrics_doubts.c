@@ -178,9 +178,8 @@ static bool is_wrapped(const char *event)
 
 static bool saw_any(const struct metrics_view *v, bool (*is_kind)(const char *event))
 {
-    for (size_t i = 0; metrics_system_names[i]; i++) {
-        if (is_kind(metrics_system_names[i]) &&
-            posixtrace_metric_run_saw(v->run, metrics_system_names[i]))
+    for (const char *const *name = metrics_system_names(); *name; name++) {
+        if (is_kind(*name) && posixtrace_metric_run_saw(v->run, *name))
             return true;
     }
     return false;

@@ -16,7 +16,7 @@ static void say_wrong(const posixtrace_metric_t *metric, const char *event,
                       void (*say)(void *, const char *), void *context)
 {
     const char *near = strncmp(event, "posixtrace_", 11) == 0
-                           ? options_nearest(event, metrics_system_names)
+                           ? options_nearest(event, metrics_system_names())
                            : NULL;
     char sentence[1024], *name = quote_copy(posixtrace_metric_name(metric));
 

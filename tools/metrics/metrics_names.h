@@ -12,7 +12,7 @@
 #include <posixtrace/metrics.h>
 
 /* All that an automaton can meet, NULL at the end. */
-extern const char *const metrics_system_names[];
+const char *const *metrics_system_names(void);
 
 /* Has it the prefix of a system event, and is none? */
 bool metrics_name_is_wrong(const char *event);

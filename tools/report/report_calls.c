@@ -7,6 +7,7 @@
 #include "common/draw.h"
 
 #include <inttypes.h>
+#include <posixtrace/system.h>
 #include <stdio.h>
 
 #include "common/colour.h"

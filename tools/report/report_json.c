@@ -5,6 +5,7 @@
  */
 #include "report/report.h"
 
+#include <posixtrace/system.h>
 #include <string.h>
 
 #include "common/json_out.h"

@@ -97,6 +97,16 @@ static void call_system_wants(void)
     is_good = posixtrace_system_wants(POSIXTRACE_SEM_POST, POSIXTRACE_SEM_POST);
 }
 
+static void call_call_text(void)
+{
+    is_good = posixtrace_call_text(POSIXTRACE_CALL_PAUSE) && !posixtrace_call_text(UINT32_MAX);
+}
+
+static void call_system_text(void)
+{
+    is_good = posixtrace_system_text(POSIXTRACE_SEM_POST) && !posixtrace_system_text(9);
+}
+
 static void call_event_wanted(void)
 {
     is_good = posixtrace_event_wanted(with.id);
@@ -208,6 +218,8 @@ static const struct {
     { "posixtrace_layout_split", call_layout_split },
     { "posixtrace_loss_cause_text", call_loss_cause_text },
     { "posixtrace_system_event", call_system_event },
+    { "posixtrace_call_text", call_call_text },
+    { "posixtrace_system_text", call_system_text },
     { "posixtrace_system_wanted", call_system_wanted },
     { "posixtrace_eventset_system", call_eventset_system },
     { "posixtrace_system_streams", call_system_streams },

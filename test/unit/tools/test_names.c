@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* The tool's list of system events is the library's, but for those that metrics never get. */
+/* The names of system events: the tool's are the library's, but for those that metrics never
+ * get. */
 #include <check.h>
 #include <string.h>
 #include "metrics/metrics_names.h"
@@ -19,7 +20,7 @@ START_TEST(as_the_library)
         ck_assert_msg(metrics_name_is_wrong(name) == (id <= POSIX_TRACE_ERROR), "%s", name);
         known += id > POSIX_TRACE_ERROR;
     }
-    while (metrics_system_names[listed])
+    while (metrics_system_names()[listed])
         listed++;
     ck_assert_uint_eq(listed, known);
     ck_assert(!metrics_name_is_wrong("begin"));
