@@ -132,7 +132,7 @@ struct posixtrace_limits {
     uint32_t threads;         /* threads, and nested signal handlers, that record */
     uint32_t processes;       /* processes that are traced */
     uint32_t refused_threads; /* came when all places were in use; at most 65535 */
-    uint32_t refused_processes;
+    uint32_t refused_processes; /* the same, and those of another pid namespace */
 };
 
 /*

@@ -228,10 +228,16 @@ static int add_heir(struct pt_page *page, uint64_t key, int bit)
     return -1;
 }
 
+/* By its numbers of another pid namespace, the threads of the child would be taken for dead. */
+static bool is_near(const struct pt_self *child, const struct pt_seg *seg)
+{
+    return seg->h->pid_ns == child->page->pid_ns;
+}
+
 /* A controller has traced the process directly before. */
 static bool is_traced(const struct pt_self *child, const struct pt_seg *seg)
 {
-    for (unsigned i = 0; seg->file[0] && i < pt_seg_proc_count(seg); i++) {
+    for (unsigned i = 0; is_near(child, seg) && seg->file[0] && i < pt_seg_proc_count(seg); i++) {
         const struct pt_proc *p = pt_seg_proc(seg, i);
 
         if (pt_load_seqcst(&p->pid) == child->pid && pt_load_seqcst(&p->start) == child->start &&
@@ -257,8 +263,9 @@ static int agree_on_bit(struct pt_self *child, const struct pt_seg *seg)
     return bit;
 }
 
-/* The stream's table of processes is full: the child only counts its losses, and no controller
- * changes its gates (pt_event_writer).  False: the gates cannot be set. */
+/* The stream's table of processes is full, or has numbers of another pid namespace: the child only
+ * counts its losses, and no controller changes its gates (pt_event_writer).  False: the gates
+ * cannot be set. */
 static bool refuse(struct pt_self *child, const struct pt_seg *seg, unsigned bit)
 {
     uint32_t no = 0;
@@ -266,6 +273,12 @@ static bool refuse(struct pt_self *child, const struct pt_seg *seg, unsigned bit
     if (pt_cas_seqcst(&child->page->stream[bit].refused, &no, 1u))
         pt_note_refused(&seg->h->refused_procs);
     return open_gates(&(struct heir){ seg, child->page, bit, true }) == 0;
+}
+
+static bool enter(const struct pt_self *child, struct pt_seg *seg, unsigned bit)
+{
+    return is_near(child, seg) &&
+           pt_process_register(seg, child->pid, child->start, child->page, bit) == 0;
 }
 
 /* A stream that is shut down after the child took the bit and before it is in the table keeps the
@@ -277,9 +290,6 @@ int pt_join_take(struct pt_self *child, struct pt_seg *seg, bool opened)
     uint64_t epoch;
     int bit;
 
-    /* By its numbers of another pid namespace, its threads would be taken for dead. */
-    if (seg->h->pid_ns != child->page->pid_ns)
-        return -1;
     bit = agree_on_bit(child, seg);
     if (bit < 0)
         return -1;
@@ -290,8 +300,7 @@ int pt_join_take(struct pt_self *child, struct pt_seg *seg, bool opened)
     if (opened)
         seg->epoch = epoch;
     pt_self_set_segment(child, (unsigned)bit, epoch, seg);
-    if (pt_process_register(seg, child->pid, child->start, child->page, (unsigned)bit) < 0 &&
-        !refuse(child, seg, (unsigned)bit))
+    if (!enter(child, seg, (unsigned)bit) && !refuse(child, seg, (unsigned)bit))
         pt_page_revoke_bit(child->page, (unsigned)bit, epoch);
     return bit;
 }

@@ -67,11 +67,15 @@ def check_both_ways(house, prefix, inside):
 
 def check_child_moves(house):
     """A child in a new pid namespace would look dead, and would take the living
-    for dead: it is not followed."""
+    for dead: it is not recorded, but counted, and so is its own child.  Both record 70 events."""
     place = house.directory("moves")
     if not rooms.is_possible(NEW_PIDS, house):
         not_tried("a child that moves", "no such namespace to be had")
         return
+    said = house.run(["inherited", "events", 2, "list", "follow", "exec", *NEW_PIDS, house.probe,
+                      "events", 500, "fork", "events", 70, ";", "events", 3, "drain", "lost",
+                      "end"], place)
+    expect(f"{said}", said[-5:] == ["joined 0", "joined 0", "drain 5", "lost 640 2", "end OK"])
     said = house.run(["inherited", "events", 2, "list", "follow", "exec", *NEW_PIDS, house.probe,
                       "events", 500, "self", "say", "there", ";", "events", 3, "drain", "end"],
                      place)

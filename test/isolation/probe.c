@@ -9,6 +9,7 @@
  *   log FILE       the same with a log
  *   create PID     a stream that traces PID, started; "sibling": a child that waits
  *   drain          how many events "tick" are in it
+ *   lost           how many events it has lost, and how many processes it has refused
  *   end            shuts it down
  *   inherited      a stream of its own that children inherit, started
  *   attach FILE    reads a stream of another process, with "drain"
@@ -26,6 +27,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,6 +35,7 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <posixtrace/attach.h>
+#include <posixtrace/info.h>
 #include <posixtrace/stream.h>
 #include <trace.h>
 #include <unistd.h>
@@ -245,6 +248,17 @@ static void drain(void)
     printf("drain %ld\n", count(trid, posix_trace_trygetnext_event));
 }
 
+static void print_lost(void)
+{
+    struct posixtrace_limits limits = { .threads = 0 };
+    uint64_t lost = 0, all = 0;
+
+    for (unsigned cause = 0; posixtrace_lost(trid, cause, &lost) == 0; cause++)
+        all += lost;
+    posixtrace_get_limits(trid, &limits, sizeof limits);
+    printf("lost %" PRIu64 " %" PRIu32 "\n", all, limits.refused_processes);
+}
+
 static void end_stream(void)
 {
     say("end", attached ? posixtrace_detach(trid) : posix_trace_shutdown(trid));
@@ -274,7 +288,7 @@ static const struct {
     { "follow", set_follow },  { "list", list },
     { "reap", reap },          { "fork", go_on_in_child },
     { "undumpable", hide },    { "ids", print_ids },
-    { "wait", wait_for_line },
+    { "wait", wait_for_line }, { "lost", print_lost },
 };
 
 static void with_value(const char *step, const char *value)

@@ -324,8 +324,10 @@ static void print_refused(const struct log_file *log)
             " at once, fewer under 'ulimit -f' or 'ulimit -v'",
             limits.refused_threads, limits.threads);
     if (limits.refused_processes)
-        row("no room", "for %" PRIu32 " processes: the stream is made for %" PRIu32 " at once",
-            limits.refused_processes, limits.processes);
+        row("no room",
+            "for %" PRIu32 " process%s: the stream is made for %" PRIu32
+            " at once, of one pid namespace",
+            limits.refused_processes, limits.refused_processes == 1 ? "" : "es", limits.processes);
 }
 
 static void print_loss(const struct log_file *log)

@@ -128,9 +128,10 @@ static void say_refused(const struct log_file *log)
                   "'ulimit -f' or 'ulimit -v'",
                   units_count(limits.refused_threads), units_count(limits.threads));
     if (limits.refused_processes)
-        tool_note("%s processes found no room: the stream is made for %s at once; record "
-                  "parts of the program by themselves",
-                  units_count(limits.refused_processes), units_count(limits.processes));
+        tool_note("%s process%s could not be recorded: the stream is made for %s at once, and for "
+                  "those of one pid namespace; record parts of the program by themselves",
+                  units_count(limits.refused_processes), limits.refused_processes == 1 ? "" : "es",
+                  units_count(limits.processes));
 }
 
 /* Does the file contain the text?  Blocks overlap, so that it is found on a border. */
