@@ -129,9 +129,9 @@ int posixtrace_threadlist_rewind(trace_id_t trid);
 /* The limits of a stream, and what it refused beyond them.  The events of refused threads and
  * processes count as lost for lack of memory. */
 struct posixtrace_limits {
-    uint32_t threads;         /* threads, and nested signal handlers, that record */
-    uint32_t processes;       /* processes that are traced */
-    uint32_t refused_threads; /* came when all places were in use; at most 65535 */
+    uint32_t threads;           /* threads, and nested signal handlers, that record */
+    uint32_t processes;         /* processes that are traced */
+    uint32_t refused_threads;   /* came when all places were in use; at most 65535 */
     uint32_t refused_processes; /* the same, and those of another pid namespace */
 };
 
