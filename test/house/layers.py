@@ -62,6 +62,7 @@ BELOW = {
     "lib/analysis/format/qnx_parser": ["text", "compat/qnx", "analysis/format/common"],
     "lib/analysis/format/rkh": ["text", "compat/rkh", "analysis/format/common"],
     "lib/analysis/format/shark": ["text", "compat/shark", "analysis/format/common"],
+    "lib/analysis/format/tree": ["text", "analysis/format/common", "analysis/format/timeline"],
     "lib/analysis/format": ["text", "analysis/format/common"],
     "lib/analysis/metrics/language": [],
     "lib/analysis/metrics/engine": ["analysis/metrics/language"],

@@ -220,8 +220,8 @@ static int take_operand(struct export *ex, const char *value)
 /* Of a format that is not named here, bytes that no terminal should get. */
 static bool is_text(const char *format)
 {
-    static const char *const text[] = { "btf",  "chrome",       "csv",    "jsonl",
-                                        "kiwi", "traceprinter", "trazer", NULL };
+    static const char *const text[] = { "btf",          "chrome", "csv",  "jsonl", "kiwi",
+                                        "traceprinter", "trazer", "tree", NULL };
 
     return options_index(format, text) >= 0;
 }

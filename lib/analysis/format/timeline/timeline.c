@@ -107,6 +107,7 @@ static void begin(struct pt_timeline *tl, struct pt_tl_track *t, uint32_t label)
         tl->ops->instant(tl->self, t, &tl->ev);
         return;
     }
+    t->since[t->depth] = tl->ev.e->ns;
     t->open[t->depth++] = (uint16_t)label;
     tl->ops->begin(tl->self, t, tl->ev.e->ns, label, &tl->ev);
 }
@@ -118,11 +119,14 @@ static void end_at(struct pt_timeline *tl, struct pt_tl_track *t, unsigned place
     uint32_t label = t->open[place];
     unsigned above = t->depth - place - 1u;
 
-    for (unsigned i = t->depth; i-- > place + 1u;)
-        tl->ops->end(tl->self, t, ns, t->open[i], NULL);
-    tl->ops->end(tl->self, t, ns, label, &tl->ev);
+    while (t->depth > place + 1u) {
+        t->depth--;
+        tl->ops->end(tl->self, t, ns, t->open[t->depth], NULL);
+    }
     t->depth = (uint16_t)place;
+    tl->ops->end(tl->self, t, ns, label, &tl->ev);
     for (unsigned i = 0; i < above && again; i++) {
+        t->since[t->depth] = t->since[place + 1u + i];
         t->open[t->depth++] = t->open[place + 1u + i];
         tl->ops->begin(tl->self, t, ns, t->open[t->depth - 1u], NULL);
     }
@@ -158,8 +162,8 @@ static void end_open(struct pt_timeline *tl, struct pt_tl_track *t)
 {
     t->beyond = 0;
     while (t->depth > 0) {
-        tl->ops->end(tl->self, t, tl->ev.e->ns, t->open[t->depth - 1u], NULL);
         t->depth--;
+        tl->ops->end(tl->self, t, tl->ev.e->ns, t->open[t->depth], NULL);
     }
 }
 

@@ -51,6 +51,7 @@ struct pt_tl_track {
     int64_t held_ns;                  /* since then */
     char name[16];                    /* "" where unknown */
     uint16_t depth, open[PT_TL_OPEN]; /* labels */
+    int64_t since[PT_TL_OPEN];        /* when they began, also after they were cut in two */
 };
 
 /* An option that names a field of an event type. */
@@ -110,7 +111,8 @@ struct pt_tl_ops {
     void (*first)(void *self, int64_t ns);
     /* The track is new or has another name; a process comes before its threads. */
     void (*track)(void *self, const struct pt_tl_track *t);
-    /* ev NULL: the slice was ended or begun again for another's sake. */
+    /* The slice is the last one of t->open at its begin, and t->since[t->depth] when it began at its
+     * end.  ev NULL: it was ended or begun again for another's sake. */
     void (*begin)(void *self, const struct pt_tl_track *t, int64_t ns, uint32_t label,
                   const struct pt_tl_event *ev);
     void (*end)(void *self, const struct pt_tl_track *t, int64_t ns, uint32_t label,

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Events as text for people, in which events between the start and the end of a pair are indented:
+ *
+ *   #        TIME      TOOK  THREAD              EVENT
+ *    0.000106384            worker 0/4711       file:begin path="README.md"
+ *    0.000338059            worker 0/4711         read:begin bytes=262144
+ *    0.000354484   16.43us  worker 0/4711         read:end bytes=5207
+ *    0.000526418   420.0us  worker 0/4711       file:end path="README.md"
+ *
+ * Each thread has an indentation of its own.  TOOK is the time since the start.  It is "?" where
+ * events were lost or not recorded in between: the end may be that of another pair.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analysis/format/common/format.h"
+#include "analysis/format/timeline/timeline.h"
+#include "text/escape.h"
+
+enum { THREAD = 20, INDENT = 2, INDENT_MAX = 40, NAME = 256 };
+
+static const int64_t SECOND = 1000000000;
+
+struct tree {
+    struct pt_job *job;
+    struct pt_timeline *timeline;
+    int64_t base;
+    bool unmarked;  /* events were lost, and nothing says where */
+    bool in_gap;    /* events are lost, or not recorded */
+    int64_t gap_ns; /* the end of the last such place */
+    char *text;     /* of fields */
+    size_t room;
+};
+
+/* ---- parts of a line ---- */
+
+static void put_time(FILE *f, int64_t ns, int64_t base)
+{
+    uint64_t since = ns < base ? (uint64_t)base - (uint64_t)ns : (uint64_t)ns - (uint64_t)base;
+
+    fprintf(f, "%*s%" PRIu64 ".%09" PRIu64, since / (uint64_t)SECOND < 10 ? 2 : 1,
+            ns < base ? "-" : "", since / (uint64_t)SECOND, since % (uint64_t)SECOND);
+}
+
+/* Four digits. */
+static void put_took(FILE *f, int64_t ns)
+{
+    static const char *const units[] = { "ns", "us", "ms", "s" };
+    double value = (double)ns;
+    char text[32];
+    unsigned unit = 0;
+
+    while (value >= 999.95 && unit < 3) {
+        value /= 1000;
+        unit++;
+    }
+    snprintf(text, sizeof text, "%.*f%s",
+             unit == 0        ? 0
+             : value < 9.9995 ? 3
+             : value < 99.995 ? 2
+                              : 1,
+             value, units[unit]);
+    fprintf(f, " %9s", text);
+}
+
+static void put_thread(FILE *f, const struct pt_tl_track *t)
+{
+    char text[sizeof t->name * PT_ESCAPE_MAX + 16], *end = text;
+
+    end = pt_escape_string(end, t->name, PT_ESCAPE_TEXT, false);
+    sprintf(end, "%s%ld", t->name[0] ? "/" : "", (long)t->tid);
+    fprintf(f, "  %-*s  ", THREAD, text);
+}
+
+static bool make_room(struct tree *c, size_t need)
+{
+    char *text = need > c->room ? realloc(c->text, need) : c->text;
+
+    if (!text) {
+        pt_job_fail(c->job, ENOMEM, "no memory for the fields of an event");
+        return false;
+    }
+    c->text = text;
+    c->room = need > c->room ? need : c->room;
+    return true;
+}
+
+static void put_fields(struct tree *c, const struct pt_tl_event *ev)
+{
+    const struct posixtrace_event *e = ev->e;
+    size_t length = posixtrace_layout_text(ev->layout, e->data, e->data_len, c->text, c->room);
+
+    if (length >= c->room) {
+        if (!make_room(c, length + 1))
+            return;
+        posixtrace_layout_text(ev->layout, e->data, e->data_len, c->text, c->room);
+    }
+    if (length > 0)
+        fprintf(c->job->file, " %s", c->text);
+}
+
+static void put_bytes(FILE *f, const struct posixtrace_event *e)
+{
+    putc(' ', f);
+    for (size_t i = 0; i < e->data_len; i++)
+        fprintf(f, "%02x", ((const uint8_t *)e->data)[i]);
+}
+
+static void put_event(struct tree *c, const struct pt_tl_track *t, unsigned depth, const char *name,
+                      const struct pt_tl_event *ev)
+{
+    unsigned indent = depth * INDENT < INDENT_MAX ? depth * INDENT : INDENT_MAX;
+    size_t length = strlen(name);
+    FILE *f = c->job->file;
+
+    put_thread(f, t);
+    if (!make_room(c, length * PT_ESCAPE_MAX + 1))
+        return;
+    *pt_escape_string(c->text, name, PT_ESCAPE_TEXT, false) = '\0';
+    fprintf(f, "%*s%s", (int)indent, "", c->text);
+    if (!ev)
+        fputs(" [continued]", f);
+    if (ev && ev->layout)
+        put_fields(c, ev);
+    else if (ev && ev->ignores)
+        fprintf(f, " ignores %s", ev->ignores);
+    else if (ev && ev->e->data_len > 0)
+        put_bytes(f, ev->e);
+    if (ev && ev->misfit)
+        fputs(" [not as described]", f);
+    if (ev && ev->e->truncation != POSIX_TRACE_NOT_TRUNCATED)
+        fputs(" [truncated]", f);
+    putc('\n', f);
+}
+
+/* ---- what the timeline says ---- */
+
+static void put_first(void *self, int64_t ns)
+{
+    struct tree *c = self;
+
+    c->base = ns;
+    c->gap_ns = INT64_MIN;
+    fprintf(c->job->file, "#%12s %9s  %-*s  EVENT\n", "TIME", "TOOK", THREAD, "THREAD");
+}
+
+static void put_track(void *self, const struct pt_tl_track *t)
+{
+    (void)self;
+    (void)t;
+}
+
+static void put_begin(void *self, const struct pt_tl_track *t, int64_t ns, uint32_t label,
+                      const struct pt_tl_event *ev)
+{
+    struct tree *c = self;
+
+    put_time(c->job->file, ns, c->base);
+    fprintf(c->job->file, " %9s", "");
+    put_event(c, t, t->depth - 1u, ev ? ev->type->name : pt_timeline_label(c->timeline, label), ev);
+}
+
+static void put_end(void *self, const struct pt_tl_track *t, int64_t ns, uint32_t label,
+                    const struct pt_tl_event *ev)
+{
+    struct tree *c = self;
+    int64_t since = t->since[t->depth];
+
+    if (!ev)
+        return; /* it goes on, or its thread has ended without its end */
+    put_time(c->job->file, ns, c->base);
+    if (c->unmarked || c->in_gap || since <= c->gap_ns || ns < since)
+        fprintf(c->job->file, " %9s", "?");
+    else
+        put_took(c->job->file, ns - since);
+    put_event(c, t, t->depth, ev->type->name, ev);
+    (void)label;
+}
+
+static void look_for_gap(struct tree *c, const struct posixtrace_event *e)
+{
+    if (e->id == POSIX_TRACE_OVERFLOW || e->id == POSIX_TRACE_STOP)
+        c->in_gap = true;
+    else if (e->id != POSIX_TRACE_RESUME && e->id != POSIX_TRACE_START)
+        return;
+    else
+        c->in_gap = false;
+    c->gap_ns = e->ns;
+}
+
+static void put_instant(void *self, const struct pt_tl_track *t, const struct pt_tl_event *ev)
+{
+    struct tree *c = self;
+
+    look_for_gap(c, ev->e);
+    put_time(c->job->file, ev->e->ns, c->base);
+    fprintf(c->job->file, " %9s", "");
+    put_event(c, t, t->depth, ev->type->name, ev);
+}
+
+static void put_counter(void *self, struct pt_tl_track *process, const struct pt_tl_event *ev,
+                        unsigned option, size_t field)
+{
+    (void)self;
+    (void)process;
+    (void)ev;
+    (void)option;
+    (void)field;
+}
+
+static void put_run(void *self, int64_t ns, uint32_t cpu, const struct pt_tl_runner *prev,
+                    enum pt_tl_leave why, const struct pt_tl_runner *next)
+{
+    (void)self;
+    (void)ns;
+    (void)cpu;
+    (void)prev;
+    (void)why;
+    (void)next;
+}
+
+static void put_lost(void *self, const struct pt_tl_track *t, int64_t ns,
+                     const uint64_t lost[POSIXTRACE_LOSS_CAUSES])
+{
+    struct tree *c = self;
+
+    (void)ns;
+    if (t->pid || t->tid)
+        return; /* the sum follows */
+    for (unsigned i = 0; i < POSIXTRACE_LOSS_CAUSES; i++)
+        if (lost[i])
+            fprintf(c->job->file, "# %" PRIu64 " events lost: %s\n", lost[i],
+                    posixtrace_loss_cause_text(i));
+}
+
+static const struct pt_tl_ops ops = { put_first,   put_track,   put_begin, put_end,
+                                      put_instant, put_counter, put_run,   put_lost };
+
+/* A log of an older version may have losses without marks. */
+static bool hides_losses(struct tree *c)
+{
+    uint64_t marks = 0;
+
+    return pt_job_lost(c->job) > 0 &&
+           (posixtrace_event_count(c->job->trid, POSIX_TRACE_OVERFLOW, &marks) != 0 || marks == 0);
+}
+
+static int work(struct tree *c)
+{
+    c->timeline = make_room(c, NAME) ? pt_timeline_new(c->job, &ops, c) : NULL;
+    c->unmarked = hides_losses(c);
+    while (c->timeline && pt_timeline_next(c->timeline) && !ferror(c->job->file))
+        ;
+    if (!c->job->error && c->timeline && !ferror(c->job->file))
+        pt_timeline_end(c->timeline);
+    if (!c->job->error && ferror(c->job->file))
+        return pt_job_fail_file(c->job);
+    return c->job->error;
+}
+
+static int write_tree(struct pt_job *job)
+{
+    struct tree c = { .job = job };
+    int error = work(&c);
+
+    pt_timeline_free(c.timeline);
+    free(c.text);
+    return error;
+}
+
+static const struct posixtrace_format_option options[] = {
+    { "pair", "BEGIN,END or BEGIN,END,LABEL: these two events are a pair; may be repeated" },
+    { "pairs", "no: names as x:begin and x:end are no pairs, only the pairs given are" },
+    { NULL, NULL }
+};
+
+const struct pt_format pt_format_tree = {
+    .about = { .name = "tree",
+               .about = "text, with events between begin and end indented",
+               .exports = true,
+               .options = options },
+    .write = write_tree,
+};
