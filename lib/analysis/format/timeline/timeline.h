@@ -111,8 +111,8 @@ struct pt_tl_ops {
     void (*first)(void *self, int64_t ns);
     /* The track is new or has another name; a process comes before its threads. */
     void (*track)(void *self, const struct pt_tl_track *t);
-    /* The slice is the last one of t->open at its begin, and t->since[t->depth] when it began at its
-     * end.  ev NULL: it was ended or begun again for another's sake. */
+    /* The slice is the last one of t->open when it begins; when it ends, t->since[t->depth] is the
+     * time when it began.  ev NULL: it was ended or begun again for another's sake. */
     void (*begin)(void *self, const struct pt_tl_track *t, int64_t ns, uint32_t label,
                   const struct pt_tl_event *ev);
     void (*end)(void *self, const struct pt_tl_track *t, int64_t ns, uint32_t label,

@@ -171,7 +171,7 @@ static void put_end(void *self, const struct pt_tl_track *t, int64_t ns, uint32_
     int64_t since = t->since[t->depth];
 
     if (!ev)
-        return; /* it goes on, or its thread has ended without its end */
+        return; /* it continues, or its thread has ended without its end */
     put_time(c->job->file, ns, c->base);
     if (c->unmarked || c->in_gap || since <= c->gap_ns || ns < since)
         fprintf(c->job->file, " %9s", "?");
