@@ -69,6 +69,8 @@ BELOW = {
     "lib/analysis/metrics/run": ["analysis/metrics/language", "analysis/metrics/engine"],
     # Reads events and bounds gaps as metrics do; statistics by the public header.
     "lib/analysis/report": ["analysis/metrics/engine", "analysis/metrics/run"],
+    "lib/analysis/why": ["analysis/metrics/language", "analysis/metrics/engine", "analysis/metrics/run",
+                         "analysis/report"],
     "tools/common": [],
     "tools/system": ["common"],
     "tools/apart": ["common"],
@@ -82,6 +84,7 @@ BELOW = {
     "tools/metrics": ["common", "input"],
     "tools/rta": ["common", "input", "metrics"],
     "tools/report": ["common", "input"],
+    "tools/why": ["common", "input"],
     "tools/convert": ["common", "system", "input", "metrics"],
     "tools": ["common", "system"],
     "examples": [],

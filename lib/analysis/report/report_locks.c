@@ -71,11 +71,13 @@ int pt_report_takes(posixtrace_report_t *r, struct pt_report_object *o, struct p
     o->holders[o->count++] = (struct pt_report_holder){ .thread = th,
                                                         .depth = 1,
                                                         .caller = caller };
+    if (r->watch)
+        r->watch->holds(r->watcher, o, th, caller);
     return 0;
 }
 
 void pt_report_releases(posixtrace_report_t *r, struct pt_report_object *o,
-                        struct pt_report_thread *th, int64_t ns)
+                        struct pt_report_thread *th, int64_t ns, uint64_t caller)
 {
     struct pt_report_holder *h;
 
@@ -83,6 +85,8 @@ void pt_report_releases(posixtrace_report_t *r, struct pt_report_object *o,
     h = holder_of(o, th);
     if (!h || --h->depth > 0)
         return;
+    if (r->watch)
+        r->watch->released(r->watcher, o, th, ns, caller);
     o->last = *h;
     o->last_ns = ns;
     for (; h + 1 < o->holders + o->count; h++)

@@ -88,6 +88,8 @@ static const struct pt_report_type *type_of(posixtrace_report_t *r, trace_event_
         return t;
     name = pt_reader_name(r->trid, id, buffer);
     *t = pt_report_type_of(name);
+    if (r->watch)
+        r->watch->typed(r->watcher, name, t);
     if (t->role == PT_REPORT_PAIR_BEGIN || t->role == PT_REPORT_PAIR_END) {
         r->pair_of[id] = pt_report_pair_of(r, name, t->stem);
         if (!r->pair_of[id])
@@ -173,7 +175,7 @@ static void begin_life(const posixtrace_report_t *r, struct pt_report_thread *th
         th->row.thread_id = e->thread_id;
     }
     th->handlers = 0;
-    pt_report_thread_was_outside(th, th->sure || r->summary.gaps == 0); /* none before it */
+    pt_report_thread_was_outside(r, th, th->sure || r->summary.gaps == 0); /* none before it */
     th->sure = true;
 }
 
@@ -228,7 +230,7 @@ static int take_own(posixtrace_report_t *r, struct pt_report_thread *th,
         t->role == PT_REPORT_NAMES_DESCRIPTOR)
         return error; /* it may be in a call that is recorded when it ends */
     th->sure = th->sure || !leaves_doubt(th, t);
-    pt_report_thread_was_outside(th, settles(r, th, t, was_sure));
+    pt_report_thread_was_outside(r, th, settles(r, th, t, was_sure));
     th->own_ns = e->ns;
     return error;
 }
@@ -285,11 +287,15 @@ static int take_event(posixtrace_report_t *r, const struct posixtrace_event *e)
     r->summary.last_ns = r->now;
     if (e->id <= POSIX_TRACE_ERROR) {
         take_mark(r, e);
+        if (t->watched)
+            r->watch->taken(r->watcher, NULL, t, e);
         return 0;
     }
     end_gap(r, GAP_STOPPED, e->ns); /* it runs, START or not */
-    if (e->tid != 0)
+    if (e->tid != 0 && !(r->watch && r->watch->marks_only))
         error = take_of_thread(r, t, e);
+    if (t->watched && error == 0)
+        r->watch->taken(r->watcher, e->tid != 0 ? r->last : NULL, t, e);
     if (r->in_gap)
         r->gap++;
     return error;
@@ -345,6 +351,8 @@ int posixtrace_report_take(posixtrace_report_t *r, uint64_t events, int *unavail
         if (gap && r->summary.events > 0)
             begin_gap(r, GAP_UNREAD, r->now);
         r->unread |= gap && r->summary.events > 0;
+        if (gap && r->watch)
+            r->watch->unread(r->watcher);
         for (size_t i = 0; error == 0 && i < count; i++)
             error = take_event(r, &batch[i]);
     }

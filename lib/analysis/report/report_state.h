@@ -8,6 +8,9 @@
  * and one more for each event inside of a gap; each thread, lock and processor has the number
  * that it has seen, and older state is forgotten when it is next used (pt_report_thread_at()).
  *
+ * An observer (struct pt_report_watch) learns what the sums do not keep: posixtrace_why_create() of
+ * lib/analysis/why has one.
+ *
  * report_time.c: the time of threads.  report_waits.c: calls, locks, descriptors.
  * report_sites.c: their callers.
  * report_pairs.c: pairs.  report_cpu.c: which thread ran instead.  report_run.c: events.
@@ -43,6 +46,35 @@ enum pt_report_place {
 };
 
 struct pt_report_thread;
+struct pt_report_object;
+struct pt_report_open;
+
+/*
+ * What an observer is called for.  typed: a type is met for the first time; what it sets in the
+ * type's watched decides if taken is called for its events, after all else.  unread: before the next
+ * event the reader left some out.  spent: the thread was
+ * in that share of PT_REPORT_* for that time, or, before its first switch, in its call.  settled:
+ * its time that was UNSURE is UNNAMED, or UNKNOWN.  long_call: its time from begin to ns that was
+ * UNSURE was in that call.  ended: the call returns with that result.  holds: takes the object;
+ * released: and does not have it any more.
+ */
+struct pt_report_watch {
+    void (*typed)(void *w, const char *name, struct pt_report_type *t);
+    void (*unread)(void *w);
+    void (*taken)(void *w, struct pt_report_thread *th, const struct pt_report_type *t,
+                  const struct posixtrace_event *e);
+    void (*spent)(void *w, struct pt_report_thread *th, int64_t from, int64_t to, unsigned share);
+    void (*settled)(void *w, struct pt_report_thread *th, bool known);
+    void (*long_call)(void *w, struct pt_report_thread *th, const struct pt_report_open *open,
+                      int64_t begin, int64_t ns);
+    void (*ended)(void *w, struct pt_report_thread *th, const struct pt_report_open *open,
+                  int64_t result);
+    void (*holds)(void *w, struct pt_report_object *o, struct pt_report_thread *th,
+                  uint64_t caller);
+    void (*released)(void *w, struct pt_report_object *o, struct pt_report_thread *th, int64_t ns,
+                     uint64_t caller);
+    bool marks_only; /* threads are left out: types, gaps and taken, whose th is NULL */
+};
 
 struct pt_report_holder {
     struct pt_report_thread *thread;
@@ -60,6 +92,7 @@ struct pt_report_object {
     /* The last one that unlocked it. */
     struct pt_report_holder last;
     int64_t last_ns;
+    void *watched; /* the observer's, as below */
 };
 
 struct pt_report_open { /* a call that has begun */
@@ -102,6 +135,7 @@ struct pt_report_thread {
     /* Since it was preempted. */
     int64_t preempted_ns;
     struct pt_report_thread *preemptor;
+    void *watched;
 };
 
 struct pt_report_process {
@@ -138,16 +172,21 @@ struct posixtrace_report {
     int64_t gap_ns, now;
     bool long_only; /* calls are in the log if they were long, each as one event */
     bool unread;    /* the reader left events out before the next one */
+    const struct pt_report_watch *watch; /* or NULL */
+    void *watcher;
 };
 
 /* ---- report_time.c ---- */
 
 /* Accounts the time of the thread until ns. */
 void pt_report_thread_at(posixtrace_report_t *r, struct pt_report_thread *th, int64_t ns);
+/* A thread that is in a wait stays there until its process ends, or its log. */
+bool pt_report_still_waits(const posixtrace_report_t *r, const struct pt_report_thread *th);
 /* At the time of an event that the thread records itself. */
 void pt_report_thread_runs(struct pt_report_thread *th);
 /* Since its last own event the thread was off the processor in no call; or that is not known. */
-void pt_report_thread_was_outside(struct pt_report_thread *th, bool known);
+void pt_report_thread_was_outside(const posixtrace_report_t *r, struct pt_report_thread *th,
+                                  bool known);
 /* A call of that kind started at begin and ended at ns; the thread has recorded nothing in it. */
 void pt_report_thread_long_call(posixtrace_report_t *r, struct pt_report_thread *th, unsigned kind,
                                 int64_t begin, int64_t ns);
@@ -175,6 +214,10 @@ int pt_report_names_descriptor(posixtrace_report_t *r, const struct posixtrace_e
 /* The calls of a thread are not known any more. */
 void pt_report_calls_lost(struct pt_report_thread *th);
 void pt_report_objects_free(posixtrace_report_t *r);
+/* What an event of the call is about; NULL: no memory. */
+struct pt_report_object *pt_report_object_of(posixtrace_report_t *r,
+                                             const struct pt_report_call *call,
+                                             const struct posixtrace_event *e);
 /* Is the wait or pair selected that this event begins? */
 bool pt_report_wants_begin(posixtrace_report_t *r, const struct posixtrace_event *e);
 
@@ -197,7 +240,7 @@ struct pt_report_holder pt_report_held_since(const posixtrace_report_t *r,
 int pt_report_takes(posixtrace_report_t *r, struct pt_report_object *o, struct pt_report_thread *th,
                     uint64_t caller);
 void pt_report_releases(posixtrace_report_t *r, struct pt_report_object *o,
-                        struct pt_report_thread *th, int64_t ns);
+                        struct pt_report_thread *th, int64_t ns, uint64_t caller);
 
 /* ---- report_pairs.c ---- */
 

@@ -56,18 +56,23 @@ static int64_t take_all(int64_t *share)
     return sum;
 }
 
-static void add_early(struct pt_report_thread *th, int64_t time, bool cut)
+static unsigned add_early(struct pt_report_thread *th, int64_t time, bool cut)
 {
+    unsigned share = PT_REPORT_UNKNOWN;
+
     th->broken |= cut;
     if (th->depth > 0) {
-        th->early[th->open[th->depth - 1].call->kind] += time;
+        share = th->open[th->depth - 1].call->kind;
+        th->early[share] += time;
         th->in_calls += time;
     } else if (th->sure) {
+        share = PT_REPORT_UNSURE;
         th->outside += time;
     } else {
         th->early[PT_REPORT_UNKNOWN] += time;
         th->broken = true;
     }
+    return share;
 }
 
 /* The last ones, without those before them. */
@@ -89,7 +94,7 @@ static void add_until(posixtrace_report_t *r, struct pt_report_thread *th, int64
     unsigned share = PT_REPORT_UNKNOWN;
 
     if (th->place == PT_REPORT_NO_SWITCH) {
-        add_early(th, time, cut);
+        share = add_early(th, time, cut);
     } else {
         if (th->place == PT_REPORT_ON)
             share = PT_REPORT_RUN;
@@ -103,6 +108,8 @@ static void add_until(posixtrace_report_t *r, struct pt_report_thread *th, int64
             keep_pending(th, th->at, ns);
         th->share[share] += time;
     }
+    if (r->watch && ns > th->at)
+        r->watch->spent(r->watcher, th, th->at, ns, share);
     th->at = larger(th->at, ns);
 }
 
@@ -114,8 +121,11 @@ static void drop_cpu_time(struct pt_report_thread *th)
     th->has_cpu_time = th->broken = false;
 }
 
-void pt_report_thread_was_outside(struct pt_report_thread *th, bool known)
+void pt_report_thread_was_outside(const posixtrace_report_t *r, struct pt_report_thread *th,
+                                  bool known)
 {
+    if (r->watch && th->place != PT_REPORT_NO_SWITCH)
+        r->watch->settled(r->watcher, th, known);
     th->share[known ? PT_REPORT_UNNAMED : PT_REPORT_UNKNOWN] += th->share[PT_REPORT_UNSURE];
     th->share[PT_REPORT_UNSURE] = 0;
     th->pending_count = 0;
@@ -124,7 +134,7 @@ void pt_report_thread_was_outside(struct pt_report_thread *th, bool known)
 /* Nothing says in which call the thread is, if calls are recorded when they end. */
 static void lose_outside(const posixtrace_report_t *r, struct pt_report_thread *th)
 {
-    pt_report_thread_was_outside(th, th->sure && !r->long_only);
+    pt_report_thread_was_outside(r, th, th->sure && !r->long_only);
 }
 
 void pt_report_thread_long_call(posixtrace_report_t *r, struct pt_report_thread *th, unsigned kind,
@@ -181,6 +191,8 @@ void pt_report_thread_at(posixtrace_report_t *r, struct pt_report_thread *th, in
     add_until(r, th, lost);
     forget(r, th);
     th->share[PT_REPORT_UNKNOWN] += pt_report_selected(r, th->at, ns);
+    if (r->watch && ns > th->at)
+        r->watch->spent(r->watcher, th, th->at, ns, PT_REPORT_UNKNOWN);
     th->at = larger(th->at, ns);
     th->own_ns = th->at;
     th->gap = r->gap;
@@ -262,8 +274,7 @@ void pt_report_thread_cpu_time(struct pt_report_thread *th, const struct posixtr
     th->has_cpu_time = true;
 }
 
-/* A thread that is in a wait stays there until its process ends, or its log. */
-static bool still_waits(const posixtrace_report_t *r, const struct pt_report_thread *th)
+bool pt_report_still_waits(const posixtrace_report_t *r, const struct pt_report_thread *th)
 {
     return th->depth > 0 && !th->ended && !r->in_gap && th->gap == r->gap &&
            (th->place == PT_REPORT_OFF || th->place == PT_REPORT_NO_SWITCH);
@@ -276,14 +287,14 @@ void pt_report_thread_close(posixtrace_report_t *r, struct pt_report_thread *th)
     row->waits_for = -1;
     for (unsigned i = 0; i < th->depth && th->gap == r->gap; i++)
         th->open[i].object->row.open += th->open[i].wanted && th->wanted;
-    if (still_waits(r, th)) {
+    if (pt_report_still_waits(r, th)) {
         row->waits_for = (int)th->open[th->depth - 1].call->kind;
         row->waits_since = th->open[th->depth - 1].ns;
         pt_report_thread_at(r, th, th->process->last_ns);
         row->end_ns = th->at;
     }
     if (r->summary.calls == 0 && r->summary.gaps == 0)
-        pt_report_thread_was_outside(th, true); /* calls were not asked for */
+        pt_report_thread_was_outside(r, th, true); /* calls were not asked for */
     lose_outside(r, th);
     drop_cpu_time(th);
     for (unsigned i = 0; i < PT_REPORT_SHARES; i++)

@@ -19,30 +19,33 @@ const char *posixtrace_wait_text(unsigned kind)
 
 /* clang-format off */
 const struct pt_report_call pt_report_calls[] = {
-    { POSIXTRACE_MUTEX_LOCK, "mutex_lock", "mutex_locked", "mutex_unlock",
+    { POSIXTRACE_MUTEX_LOCK, "mutex_lock", "mutex_locked", "mutex_unlock", NULL,
       POSIXTRACE_WAIT_LOCK, PT_REPORT_OBJECT, 8 },
-    { POSIXTRACE_RWLOCK_LOCK, "rwlock_lock", "rwlock_locked", "rwlock_unlock",
+    { POSIXTRACE_RWLOCK_LOCK, "rwlock_lock", "rwlock_locked", "rwlock_unlock", NULL,
       POSIXTRACE_WAIT_LOCK, PT_REPORT_OBJECT, 8 },
-    { POSIXTRACE_COND_WAIT, "cond_wait", "cond_woken", NULL,
+    { POSIXTRACE_COND_WAIT, "cond_wait", "cond_woken", NULL, "cond_signal",
       POSIXTRACE_WAIT_CONDITION, PT_REPORT_OBJECT, 8 },
-    { POSIXTRACE_SEM_WAIT, "sem_wait", "sem_taken", NULL,
+    { POSIXTRACE_SEM_WAIT, "sem_wait", "sem_taken", NULL, "sem_post",
       POSIXTRACE_WAIT_SEMAPHORE, PT_REPORT_OBJECT, 8 },
-    { POSIXTRACE_BARRIER_WAIT, "barrier_wait", "barrier_passed", NULL,
+    { POSIXTRACE_BARRIER_WAIT, "barrier_wait", "barrier_passed", NULL, NULL,
       POSIXTRACE_WAIT_BARRIER, PT_REPORT_OBJECT, 8 },
-    { POSIXTRACE_SLEEP, "sleep", "sleep_done", NULL, POSIXTRACE_WAIT_SLEEP, PT_REPORT_NOTHING, 16 },
-    { POSIXTRACE_IO, "io", "io_done", NULL, POSIXTRACE_WAIT_IO, PT_REPORT_DESCRIPTOR, 8 },
-    { POSIXTRACE_POLL, "poll", "poll_done", NULL, POSIXTRACE_WAIT_WORK, PT_REPORT_DESCRIPTOR, 24 },
-    { POSIXTRACE_FILE_LOCK, "file_lock", "file_locked", NULL,
+    { POSIXTRACE_SLEEP, "sleep", "sleep_done", NULL, NULL,
+      POSIXTRACE_WAIT_SLEEP, PT_REPORT_NOTHING, 16 },
+    { POSIXTRACE_IO, "io", "io_done", NULL, NULL,
+      POSIXTRACE_WAIT_IO, PT_REPORT_DESCRIPTOR, 8 },
+    { POSIXTRACE_POLL, "poll", "poll_done", NULL, NULL,
+      POSIXTRACE_WAIT_WORK, PT_REPORT_DESCRIPTOR, 24 },
+    { POSIXTRACE_FILE_LOCK, "file_lock", "file_locked", NULL, NULL,
       POSIXTRACE_WAIT_FILE_LOCK, PT_REPORT_DESCRIPTOR, 16 },
-    { POSIXTRACE_FUTEX_WAIT, "futex_wait", "futex_woken", NULL,
+    { POSIXTRACE_FUTEX_WAIT, "futex_wait", "futex_woken", NULL, NULL,
       POSIXTRACE_WAIT_FUTEX, PT_REPORT_OBJECT, 8 },
-    { POSIXTRACE_THREAD_JOIN, "thread_join", "thread_joined", NULL,
+    { POSIXTRACE_THREAD_JOIN, "thread_join", "thread_joined", NULL, NULL,
       POSIXTRACE_WAIT_THREAD, PT_REPORT_OBJECT, 8 },
-    { POSIXTRACE_CHILD_WAIT, "child_wait", "child_waited", NULL,
+    { POSIXTRACE_CHILD_WAIT, "child_wait", "child_waited", NULL, NULL,
       POSIXTRACE_WAIT_CHILD, PT_REPORT_PROCESS, 8 },
-    { POSIXTRACE_SIGNAL_WAIT, "signal_wait", "signal_taken", NULL,
+    { POSIXTRACE_SIGNAL_WAIT, "signal_wait", "signal_taken", NULL, NULL,
       POSIXTRACE_WAIT_SIGNAL, PT_REPORT_NOTHING, 8 },
-    { 0, NULL, NULL, NULL, 0, PT_REPORT_NOTHING, 0 }
+    { 0, NULL, NULL, NULL, NULL, 0, PT_REPORT_NOTHING, 0 }
 };
 /* clang-format on */
 
@@ -62,6 +65,7 @@ static void find_system(const char *name, struct pt_report_type *t)
         t->role = strcmp(name, c->begin) == 0                 ? PT_REPORT_BEGIN
                   : strcmp(name, c->end) == 0                 ? PT_REPORT_END
                   : c->unlock && strcmp(name, c->unlock) == 0 ? PT_REPORT_UNLOCK
+                  : c->wake && strcmp(name, c->wake) == 0     ? PT_REPORT_WAKE
                                                               : PT_REPORT_NO_ROLE;
         t->call = c;
         if (t->role != PT_REPORT_NO_ROLE)

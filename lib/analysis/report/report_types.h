@@ -24,6 +24,7 @@ struct pt_report_call {
     uint32_t id;             /* of begin */
     const char *begin, *end; /* after "posixtrace_" */
     const char *unlock;      /* of locks, else NULL */
+    const char *wake;        /* what ends waits of other threads, or NULL */
     unsigned kind;           /* enum posixtrace_wait */
     enum pt_report_subject subject;
     size_t caller; /* where u64 caller is in the data of begin */
@@ -36,6 +37,7 @@ enum pt_report_role {
     PT_REPORT_BEGIN,
     PT_REPORT_END,
     PT_REPORT_UNLOCK,
+    PT_REPORT_WAKE,
     PT_REPORT_SWITCH_IN,
     PT_REPORT_SWITCH_OUT,
     PT_REPORT_PREEMPTED,
@@ -53,8 +55,9 @@ enum pt_report_role {
 struct pt_report_type {
     bool known;
     enum pt_report_role role;
-    const struct pt_report_call *call; /* of BEGIN, END, UNLOCK */
+    const struct pt_report_call *call; /* of BEGIN, END, UNLOCK, WAKE */
     size_t stem;                       /* of a pair: the length of its name */
+    unsigned watched;                  /* an observer's; report_state.h */
 };
 
 /* The type with that name; NULL: it has none. */

@@ -121,8 +121,9 @@ make_object(posixtrace_report_t *r, const struct pt_report_call *call, pid_t pid
     return o;
 }
 
-static struct pt_report_object *object_of(posixtrace_report_t *r, const struct pt_report_call *call,
-                                          const struct posixtrace_event *e)
+struct pt_report_object *pt_report_object_of(posixtrace_report_t *r,
+                                             const struct pt_report_call *call,
+                                             const struct posixtrace_event *e)
 {
     uint64_t object = 0;
 
@@ -167,7 +168,7 @@ static void drop_left(struct pt_report_thread *th)
 int pt_report_call_begins(posixtrace_report_t *r, struct pt_report_thread *th,
                           const struct pt_report_call *call, const struct posixtrace_event *e)
 {
-    struct pt_report_object *o = object_of(r, call, e);
+    struct pt_report_object *o = pt_report_object_of(r, call, e);
     struct pt_report_open *open;
 
     if (!o)
@@ -279,24 +280,26 @@ int pt_report_call_ends(posixtrace_report_t *r, struct pt_report_thread *th,
         caller = th->open[place].caller;
         o = th->open[place].object;
         error = count_call(r, th, &th->open[place], e);
+        if (r->watch)
+            r->watch->ended(r->watcher, th, &th->open[place], result_of(e));
         th->depth = place;
     }
     if (error || !call->unlock || !is_taken(result_of(e)))
         return error;
     if (!o)
-        o = object_of(r, call, e);
+        o = pt_report_object_of(r, call, e);
     return o ? pt_report_takes(r, o, th, caller) : ENOMEM;
 }
 
 int pt_report_unlocks(posixtrace_report_t *r, struct pt_report_thread *th,
                       const struct pt_report_call *call, const struct posixtrace_event *e)
 {
-    struct pt_report_object *o = object_of(r, call, e);
+    struct pt_report_object *o = pt_report_object_of(r, call, e);
 
     pt_assert(call->unlock);
     if (!o)
         return ENOMEM;
-    pt_report_releases(r, o, th, e->ns);
+    pt_report_releases(r, o, th, e->ns, pt_report_u64(e, 8));
     return 0;
 }
 
@@ -321,6 +324,10 @@ int pt_report_long_call(posixtrace_report_t *r, struct pt_report_thread *th,
     o = make_object(r, call, e->pid, call->subject == PT_REPORT_NOTHING ? 0 : pt_report_u64(e, 8));
     if (!o)
         return ENOMEM;
+    open.call = call;
+    open.object = o;
+    if (r->watch)
+        r->watch->long_call(r->watcher, th, &open, open.ns, e->ns);
     if (!pt_report_counts(r, th, pt_report_wants_begin(r, e), open.ns, e->ns))
         return 0;
     o->row.calls++;

@@ -12,6 +12,7 @@
 #include "analysis/metrics/engine/uncertainty.h"
 #include "analysis/metrics/engine/engine.h"
 #include "analysis/metrics/run/reader.h"
+#include "analysis/metrics/run/run.h"
 
 enum { BATCH = 64 }; /* events read at once */
 
@@ -306,6 +307,16 @@ static void begin_unread(posixtrace_metric_run_t *run)
         begin_with_gap(run);
     else
         posixtrace_metric_run_gap(run);
+}
+
+int pt_metric_run_event(posixtrace_metric_run_t *run, const struct posixtrace_event *event)
+{
+    return take_event(run, event);
+}
+
+void pt_metric_run_unread(posixtrace_metric_run_t *run)
+{
+    begin_unread(run);
 }
 
 int posixtrace_metric_run_take(posixtrace_metric_run_t *run, uint64_t events, int *unavailable)

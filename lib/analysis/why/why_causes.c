@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Sums of time by cause: a segment of depth 0 and its root, the deepest below it at each time.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analysis/why/why_state.h"
+
+enum { CAUSES_MOST = 1 << 16 };
+
+static uint64_t fold(uint64_t sum, uint64_t value)
+{
+    return (sum ^ value) * UINT64_C(0x100000001b3) ^ sum >> 29;
+}
+
+static uint64_t hash_of(const struct posixtrace_why_segment *s)
+{
+    uint64_t sum = UINT64_C(0xcbf29ce484222325);
+
+    sum = fold(sum, (uint64_t)s->state << 32 | (uint64_t)s->reason << 16 | s->kind);
+    sum = fold(sum, s->object);
+    sum = fold(sum, (uint64_t)s->call << 32 | s->relation);
+    if (s->state == POSIXTRACE_WHY_WAIT)
+        sum = fold(sum, (uint64_t)(uint32_t)s->pid << 1 | s->is_descriptor);
+    sum = fold(sum, s->caller);
+    if (s->relation != POSIXTRACE_WHY_UNLOCKED)
+        sum = fold(sum, s->other_caller);
+    for (const char *at = s->name; *at; at++)
+        sum = fold(sum, (unsigned char)*at);
+    return sum;
+}
+
+/* Descriptors with a name are one, whatever their numbers. */
+static struct posixtrace_why_segment cleaned(const struct posixtrace_why_segment *s)
+{
+    struct posixtrace_why_segment made = *s;
+
+    made.depth = 0;
+    made.begin_ns = made.end_ns = made.other_ns = 0;
+    made.signals = 0;
+    if (made.is_descriptor && made.name[0])
+        made.object = 0;
+    return made;
+}
+
+static void meet(struct posixtrace_why_segment *to, const struct posixtrace_why_segment *s)
+{
+    if (to->tid != s->tid || to->pid != s->pid)
+        to->tid = 0;
+    if (to->other_tid != s->other_tid || to->other_pid != s->other_pid)
+        to->other_tid = 0;
+    to->deadlock |= s->deadlock;
+}
+
+static struct pt_why_cause *cause_of(posixtrace_why_t *w, const struct posixtrace_why_segment *s,
+                                     const struct posixtrace_why_segment *root)
+{
+    struct posixtrace_why_segment top = cleaned(s), deep = cleaned(root);
+    struct pt_report_key key = { .a = hash_of(&top), .b = hash_of(&deep) };
+    struct pt_why_cause *c;
+
+    if (w->causes.count >= CAUSES_MOST && !pt_report_map_find(&w->causes, key))
+        key = (struct pt_report_key){ .c = 1 };
+    c = pt_report_map_make(&w->causes, key, sizeof *c);
+    if (!c) {
+        w->error = ENOMEM;
+        return NULL;
+    }
+    if (c->row.segment.name) {
+        meet(&c->row.segment, &top);
+        meet(&c->row.root, &deep);
+        return c;
+    }
+    c->row.segment = top;
+    c->row.root = deep;
+    return c;
+}
+
+static void add_time(posixtrace_why_t *w, const struct posixtrace_why_segment *top,
+                     const struct posixtrace_why_segment *root, int64_t ns, bool slow)
+{
+    struct pt_why_cause *c = ns > 0 ? cause_of(w, top, root) : NULL;
+
+    if (!c)
+        return;
+    if (!slow) {
+        c->typical_ns += ns;
+        return;
+    }
+    c->row.ns += ns;
+    c->row.instances += c->last != w->resolved;
+    c->last = w->resolved;
+}
+
+/* The segments below one add up to it, so those without one below are the roots. */
+void pt_why_causes_add(posixtrace_why_t *w, bool slow)
+{
+    const struct posixtrace_why_segment *rows = w->rows.rows, *top = rows;
+
+    for (size_t i = 0; i < w->rows.count && !w->error; i++) {
+        bool leaf = i + 1 == w->rows.count || rows[i + 1].depth <= rows[i].depth;
+
+        if (rows[i].depth == 0)
+            top = &rows[i];
+        if (leaf)
+            add_time(w, top, &rows[i], rows[i].end_ns - rows[i].begin_ns, slow);
+    }
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct posixtrace_why_cause *one = &(*(struct pt_why_cause *const *)a)->row,
+                                      *two = &(*(struct pt_why_cause *const *)b)->row;
+
+    if (one->beyond_ns != two->beyond_ns)
+        return one->beyond_ns < two->beyond_ns ? 1 : -1;
+    return (one->ns < two->ns) - (one->ns > two->ns);
+}
+
+void pt_why_causes_end(posixtrace_why_t *w)
+{
+    size_t count = 0;
+
+    w->sorted = calloc(w->causes.count + 1, sizeof *w->sorted);
+    if (!w->sorted) {
+        w->error = ENOMEM;
+        return;
+    }
+    for (size_t i = 0; i < w->causes.count; i++) {
+        struct pt_why_cause *c = w->causes.items[i];
+        double usual = w->typical ? (double)c->typical_ns / (double)w->typical : 0;
+
+        c->row.beyond_ns = c->row.ns - (int64_t)(usual * (double)w->summary.slow);
+        if (c->row.ns > 0)
+            w->sorted[count++] = c;
+    }
+    qsort(w->sorted, count, sizeof *w->sorted, by_time);
+}

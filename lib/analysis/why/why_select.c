@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Which instances are explained.  Pass 1: statistics, and the lengths of the worst, in a heap whose
+ * first is the least.  Pass 2: each that is as long as the 1 % slowest, or among the worst, and a
+ * sample of those about the median, at most TYPICAL.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/why/why_state.h"
+
+enum { TYPICAL = 512 };
+
+static const double low_percent = 40, high_percent = 60, slow_percent = 99;
+
+/* ---- pass 1 ---- */
+
+static void sink(int64_t *heap, size_t count, size_t i)
+{
+    for (;;) {
+        size_t least = 2 * i + 1;
+        int64_t value = heap[i];
+
+        if (least + 1 < count && heap[least + 1] < heap[least])
+            least++;
+        if (least >= count || heap[least] >= value)
+            return;
+        heap[i] = heap[least];
+        heap[least] = value;
+        i = least;
+    }
+}
+
+static void add_length(posixtrace_why_t *w, int64_t length)
+{
+    if (w->worst_count < w->options.worst) {
+        w->worst[w->worst_count++] = length;
+        if (w->worst_count == w->options.worst)
+            for (size_t i = w->worst_count / 2; i-- > 0;)
+                sink(w->worst, w->worst_count, i);
+    } else if (w->worst_count > 0 && length > w->worst[0]) {
+        w->worst[0] = length;
+        sink(w->worst, w->worst_count, 0);
+    }
+}
+
+static void count_instance(posixtrace_why_t *w, const struct posixtrace_why_instance *i)
+{
+    int64_t length = i->end_ns - i->begin_ns;
+
+    w->summary.count++;
+    w->reach = pt_why_larger(w->reach, length);
+    add_length(w, length);
+    if (posixtrace_statistics_add(w->statistics, length) != 0)
+        w->error = ENOMEM;
+}
+
+/* ---- between them ---- */
+
+static uint64_t count_from(const posixtrace_statistics_t *s, int64_t from, int64_t to)
+{
+    uint64_t sum = 0, count;
+    int64_t low, high;
+
+    for (size_t i = 0; posixtrace_statistics_bar(s, i, &low, &high, &count) == 0; i++)
+        if (low <= to && high >= from)
+            sum += count;
+    return sum;
+}
+
+void pt_why_choose(posixtrace_why_t *w)
+{
+    posixtrace_statistics_t *s = w->statistics;
+    int64_t slow, least = INT64_MAX;
+
+    for (size_t i = 0; i < w->worst_count; i++)
+        least = pt_why_smaller(least, w->worst[i]);
+    if (w->summary.count == 0)
+        return;
+    slow = posixtrace_statistics_percentile(s, slow_percent);
+    w->summary.median_ns = posixtrace_statistics_percentile(s, 50);
+    w->summary.slow_ns = pt_why_smaller(slow, least);
+    w->low_ns = posixtrace_statistics_percentile(s, low_percent);
+    w->high_ns = posixtrace_statistics_percentile(s, high_percent);
+    w->step = 1 + count_from(s, w->low_ns, w->high_ns) / TYPICAL;
+}
+
+/* ---- pass 2 ---- */
+
+static bool is_before(const struct posixtrace_why_instance *a,
+                      const struct posixtrace_why_instance *b)
+{
+    int64_t longer = (a->end_ns - a->begin_ns) - (b->end_ns - b->begin_ns);
+
+    return longer != 0 ? longer > 0 : a->begin_ns < b->begin_ns;
+}
+
+void pt_why_keep_segments(posixtrace_why_t *w, struct pt_why_kept *k)
+{
+    size_t size = w->rows.count * sizeof *w->rows.rows;
+
+    k->segments.rows = malloc(size ? size : 1);
+    if (!k->segments.rows) {
+        w->error = ENOMEM;
+        return;
+    }
+    if (size)
+        memcpy(k->segments.rows, w->rows.rows, size);
+    k->segments.count = w->rows.count;
+    k->row.segments = w->rows.count;
+}
+
+/* The worst are in their order. */
+static void keep(posixtrace_why_t *w, const struct posixtrace_why_instance *i)
+{
+    size_t at = w->kept_count;
+
+    while (at > 0 && is_before(i, &w->kept[at - 1].row))
+        at--;
+    if (at == w->options.worst)
+        return;
+    if (w->kept_count == w->options.worst)
+        free(w->kept[--w->kept_count].segments.rows);
+    memmove(w->kept + at + 1, w->kept + at, (w->kept_count - at) * sizeof *w->kept);
+    w->kept_count++;
+    w->kept[at] = (struct pt_why_kept){ .row = *i };
+    pt_why_keep_segments(w, &w->kept[at]);
+}
+
+static bool is_sampled(posixtrace_why_t *w, int64_t length)
+{
+    return length >= w->low_ns && length <= w->high_ns && w->seen_typical++ % w->step == 0;
+}
+
+static void explain(posixtrace_why_t *w, const struct posixtrace_why_instance *i)
+{
+    int64_t length = i->end_ns - i->begin_ns;
+    bool slow = length >= w->summary.slow_ns, typical = is_sampled(w, length);
+
+    if (!slow && !typical)
+        return;
+    pt_why_resolve(w, i);
+    if (w->error)
+        return;
+    if (typical) {
+        w->typical++;
+        pt_why_causes_add(w, false);
+    }
+    if (slow) {
+        w->summary.slow++;
+        w->summary.beyond_ns += length - w->summary.median_ns;
+        pt_why_causes_add(w, true);
+        keep(w, i);
+    }
+}
+
+void pt_why_instance(posixtrace_why_t *w, const struct posixtrace_why_instance *i)
+{
+    if (w->pass == 1)
+        count_instance(w, i);
+    else
+        explain(w, i);
+}
+
+/* The oldest are kept, as many as of the worst. */
+void pt_why_open(posixtrace_why_t *w, const struct posixtrace_why_instance *i)
+{
+    size_t at = w->open_count;
+    struct pt_why_kept *list = w->kept + w->options.worst;
+
+    if (w->pass == 1) {
+        w->summary.open++;
+        w->reach = pt_why_larger(w->reach, i->end_ns - i->begin_ns);
+        return;
+    }
+    while (at > 0 && is_before(i, &list[at - 1].row))
+        at--;
+    if (at == w->options.worst)
+        return;
+    if (w->open_count == w->options.worst)
+        w->open_count--;
+    memmove(list + at + 1, list + at, (w->open_count - at) * sizeof *list);
+    w->open_count++;
+    list[at] = (struct pt_why_kept){ .row = *i };
+}
+
+void pt_why_resolve_at(posixtrace_why_t *w)
+{
+    struct posixtrace_why_instance i = { .begin_ns = w->at_part.at.from,
+                                         .end_ns = w->at_part.at.to,
+                                         .pid = w->at_pid,
+                                         .tid = w->options.at_tid,
+                                         .end_pid = w->at_pid,
+                                         .end_tid = w->options.at_tid };
+
+    if (!w->at_found || w->at_done)
+        return;
+    w->at_done = true;
+    w->summary.count = 1;
+    pt_why_resolve(w, &i);
+    w->kept[0].row = i;
+    w->kept_count = 1;
+    pt_why_keep_segments(w, &w->kept[0]);
+}

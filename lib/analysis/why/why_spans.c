@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Lists of spans, in the order of their beginnings.  A full list drops what ended too long ago to
+ * be asked for; it grows if most of it is younger than that, until all lists together have as many
+ * as may be kept: then it drops its older half.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/why/why_state.h"
+#include "base/assert.h"
+
+enum { FIRST_ROOM = 8 };
+
+static struct pt_why_span *span_at(const struct pt_why_list *l, size_t size, size_t i)
+{
+    return (struct pt_why_span *)((char *)l->items + i * size);
+}
+
+/* Drops what ended before ns. */
+static void drop_old(struct pt_why_list *l, size_t size, int64_t ns)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < l->count; i++) {
+        if (span_at(l, size, i)->to < ns)
+            continue;
+        if (kept < i)
+            memcpy(span_at(l, size, kept), span_at(l, size, i), size);
+        kept++;
+    }
+    l->count = kept;
+}
+
+static void drop_half(struct pt_why_list *l, size_t size)
+{
+    size_t half = l->count / 2;
+
+    for (size_t i = 0; i < half; i++)
+        if (span_at(l, size, i)->to != INT64_MAX)
+            l->lost_to = pt_why_larger(l->lost_to, span_at(l, size, i)->to);
+    memmove(l->items, span_at(l, size, half), (l->count - half) * size);
+    l->count -= half;
+}
+
+static bool make_room(posixtrace_why_t *w, struct pt_why_list *l, size_t size)
+{
+    size_t room = l->room ? 2 * l->room : FIRST_ROOM;
+    void *items;
+
+    drop_old(l, size, w->options.at_tid ? w->at_from : w->report->now - w->reach);
+    if (4 * l->count < 3 * l->room)
+        return true;
+    if (l->room > 0 && w->spans + l->room > w->span_room) {
+        drop_half(l, size);
+        return true;
+    }
+    items = realloc(l->items, room * size);
+    if (!items) {
+        w->error = ENOMEM;
+        return false;
+    }
+    w->spans += room - l->room;
+    l->items = items;
+    l->room = room;
+    return true;
+}
+
+void *pt_why_list_add(posixtrace_why_t *w, struct pt_why_list *l, size_t size)
+{
+    if (l->count == l->room && !make_room(w, l, size))
+        return NULL;
+    pt_assert(l->count < l->room);
+    return memset(span_at(l, size, l->count++), 0, size);
+}
+
+void pt_why_list_free(struct pt_why_list *l)
+{
+    free(l->items);
+}
+
+size_t pt_why_list_find(const struct pt_why_list *l, size_t size, int64_t ns)
+{
+    size_t low = 0, high = l->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (span_at(l, size, middle)->to > ns)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+int64_t pt_why_hold_end(const posixtrace_why_t *w, const struct pt_why_hold *h)
+{
+    if (h->at.to != INT64_MAX || h->gap == w->report->gap)
+        return h->at.to;
+    return pt_why_larger(h->at.from, pt_gaps_begin(&w->report->gaps, h->gap + 1));
+}

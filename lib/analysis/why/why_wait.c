@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Segments of a wait: for a lock by the threads that had it, one after the other; for a condition,
+ * a semaphore or a barrier until the signal and after it.
+ *
+ * A signal is said to have ended a wait if all signals of the object in it are of one thread.  A
+ * thread that waits for a condition and has its signal waits for the mutex, while another one has
+ * that.
+ */
+#include <posixtrace/system.h>
+
+#include "analysis/why/why_state.h"
+
+static void name_object(struct posixtrace_why_segment *s, const struct pt_report_object *o)
+{
+    s->has_object = o->row.kind != POSIXTRACE_WAIT_SLEEP && o->row.kind != POSIXTRACE_WAIT_SIGNAL;
+    s->is_descriptor = o->row.is_descriptor;
+    s->object = o->row.object;
+    s->name = o->row.name ? o->row.name : "";
+}
+
+static struct posixtrace_why_segment *add_wait(posixtrace_why_t *w, const struct pt_why_frame *f,
+                                               const struct pt_why_part *p, int64_t from,
+                                               int64_t to)
+{
+    struct posixtrace_why_segment *s = pt_why_add_row(w, f, from, to);
+
+    if (!s)
+        return NULL;
+    s->state = POSIXTRACE_WHY_WAIT;
+    s->kind = p->call->kind;
+    s->caller = p->caller;
+    if (s->kind == POSIXTRACE_WAIT_IO || s->kind == POSIXTRACE_WAIT_WORK ||
+        s->kind == POSIXTRACE_WAIT_FILE_LOCK)
+        s->call = p->number;
+    name_object(s, p->object);
+    return s;
+}
+
+static void name_other(struct posixtrace_why_segment *s, enum posixtrace_why_relation relation,
+                       const struct pt_report_thread *th, uint64_t caller, int64_t ns)
+{
+    s->relation = relation;
+    s->other_pid = th->row.pid;
+    s->other_tid = th->row.tid;
+    s->other_caller = caller;
+    s->other_ns = ns;
+}
+
+/* ---- locks ---- */
+
+struct lock { /* a wait for one */
+    const struct pt_why_part *part;
+    const struct pt_report_object *object;
+    bool held_only; /* what is not held is no wait for it */
+};
+
+static void add_held(posixtrace_why_t *w, const struct pt_why_frame *f, const struct lock *l,
+                     int64_t from, int64_t to, const struct pt_why_hold *h)
+{
+    struct posixtrace_why_segment *s = add_wait(w, f, l->part, from, to);
+
+    if (!s)
+        return;
+    s->kind = POSIXTRACE_WAIT_LOCK;
+    name_object(s, l->object);
+    name_other(s, POSIXTRACE_WHY_HOLDS, h->thread, h->caller, h->at.from);
+    pt_why_descend(w, f, h->thread, !l->part->failed);
+}
+
+/* last: the thread that had it before, or NULL. */
+static void add_free(posixtrace_why_t *w, const struct pt_why_frame *f, const struct lock *l,
+                     int64_t from, int64_t to, const struct pt_why_hold *last)
+{
+    struct posixtrace_why_segment *s = add_wait(w, f, l->part, from, to);
+
+    if (!s || l->held_only || !last || last->at.to < l->part->call_ns || !last->unlocked)
+        return;
+    name_other(s, POSIXTRACE_WHY_UNLOCKED, last->thread, last->unlock_caller, last->at.to);
+}
+
+/* Readers may have it together; then ends are in no order. */
+static size_t first_hold(const struct lock *l, const struct pt_why_list *list, int64_t from)
+{
+    size_t i;
+
+    if (l->part->call->id == POSIXTRACE_RWLOCK_LOCK)
+        return 0;
+    i = pt_why_list_find(list, sizeof(struct pt_why_hold), from);
+    return i > 0 ? i - 1 : 0;
+}
+
+static void resolve_lock(posixtrace_why_t *w, const struct pt_why_frame *f, const struct lock *l,
+                         int64_t from, int64_t to)
+{
+    const struct pt_why_object *object = l->object->watched;
+    const struct pt_why_list none = { .items = NULL }, *list = object ? &object->holds : &none;
+    const struct pt_why_hold *last = NULL;
+    int64_t at = from;
+
+    for (size_t i = first_hold(l, list, from); i < list->count && at < to && !w->error; i++) {
+        struct pt_why_hold h = ((struct pt_why_hold *)list->items)[i];
+        int64_t end = pt_why_hold_end(w, &h);
+
+        if (h.at.from >= to)
+            break;
+        if (h.thread != f->thread && end > at) {
+            if (h.at.from > at)
+                add_free(w, f, l, at, h.at.from, last);
+            at = pt_why_larger(at, h.at.from);
+            add_held(w, f, l, at, pt_why_smaller(end, to), &h);
+            at = pt_why_smaller(end, to);
+        }
+        if (h.thread != f->thread)
+            last = &((struct pt_why_hold *)list->items)[i];
+    }
+    if (at < to && !w->error)
+        add_free(w, f, l, at, to, last);
+}
+
+/* ---- signals ---- */
+
+const struct pt_why_wake *pt_why_waker(const struct pt_report_object *o,
+                                       const struct pt_report_thread *th, int64_t from, int64_t to,
+                                       unsigned *count)
+{
+    const struct pt_why_object *object = o->watched;
+    const struct pt_why_wake *wakes = object ? object->wakes.items : NULL, *found = NULL;
+    bool one = true;
+
+    *count = 0;
+    if (!object || from < object->wakes.lost_to)
+        return NULL;
+    for (size_t i = pt_why_list_find(&object->wakes, sizeof *wakes, from - 1);
+         i < object->wakes.count && wakes[i].at.from <= to; i++) {
+        if (wakes[i].thread == th)
+            continue;
+        one &= !found || found->thread == wakes[i].thread;
+        found = &wakes[i];
+        ++*count;
+    }
+    return one ? found : NULL;
+}
+
+static void add_signalled(posixtrace_why_t *w, const struct pt_why_frame *f,
+                          const struct pt_why_part *p, int64_t from, int64_t to,
+                          const struct pt_why_wake *wake, unsigned count)
+{
+    struct posixtrace_why_segment *s = to > from ? add_wait(w, f, p, from, to) : NULL;
+
+    if (!s)
+        return;
+    s->signals = count;
+    if (!wake)
+        return;
+    name_other(s, POSIXTRACE_WHY_SIGNALLED, wake->thread, wake->caller, wake->at.from);
+    if (from < wake->at.from)
+        pt_why_descend(w, f, wake->thread, false);
+}
+
+/* After its signal a thread that waits for a condition needs the mutex. */
+static void resolve_after(posixtrace_why_t *w, const struct pt_why_frame *f,
+                          const struct pt_why_part *p, int64_t from, const struct pt_why_wake *wake,
+                          unsigned count)
+{
+    struct lock l = { .part = p, .object = p->mutex, .held_only = true };
+    size_t row = w->rows.count;
+
+    if (p->call->kind != POSIXTRACE_WAIT_CONDITION || !p->mutex || f->thread->process->handlers) {
+        add_signalled(w, f, p, from, p->at.to, wake, count);
+        return;
+    }
+    resolve_lock(w, f, &l, from, p->at.to);
+    for (; row < w->rows.count; row++) { /* those that were not held */
+        struct posixtrace_why_segment *s = &w->rows.rows[row];
+
+        if (s->depth != f->depth || s->kind != POSIXTRACE_WAIT_CONDITION)
+            continue;
+        s->signals = count;
+        if (wake)
+            name_other(s, POSIXTRACE_WHY_SIGNALLED, wake->thread, wake->caller, wake->at.from);
+    }
+}
+
+/* The first of the signals, that came in the call; INT64_MAX: none. */
+static int64_t first_signal(const struct pt_why_part *p)
+{
+    const struct pt_why_object *object = p->object->watched;
+    const struct pt_why_wake *wakes = object ? object->wakes.items : NULL;
+    size_t i = object ? pt_why_list_find(&object->wakes, sizeof *wakes, p->call_ns - 1) : 0;
+
+    return object && i < object->wakes.count ? wakes[i].at.from : INT64_MAX;
+}
+
+static void resolve_signal(posixtrace_why_t *w, const struct pt_why_frame *f,
+                           const struct pt_why_part *p)
+{
+    const struct pt_why_wake *wake = NULL;
+    int64_t ns = p->at.to;
+    unsigned count = 0;
+
+    if (!p->failed)
+        wake = pt_why_waker(p->object, f->thread, p->call_ns, p->whole_to, &count);
+    if (p->call->kind == POSIXTRACE_WAIT_BARRIER && count != 1)
+        wake = NULL;
+    if (count == 1)
+        ns = wake->at.from;
+    else if (count > 1 && !p->early && first_signal(p) < p->whole_from)
+        ns = p->at.from;
+    ns = pt_why_larger(p->at.from, pt_why_smaller(ns, p->at.to));
+    add_signalled(w, f, p, p->at.from, ns, wake, count);
+    if (ns < p->at.to && !w->error)
+        resolve_after(w, f, p, ns, wake, count);
+}
+
+static void resolve_join(posixtrace_why_t *w, const struct pt_why_frame *f,
+                         const struct pt_why_part *p)
+{
+    const struct pt_why_object *object = p->object->watched;
+    struct pt_report_thread *other = object ? object->awaited : NULL;
+    struct posixtrace_why_segment *s = add_wait(w, f, p, p->at.from, p->at.to);
+
+    if (!s || !other)
+        return;
+    name_other(s, POSIXTRACE_WHY_IS_AWAITED, other, 0, 0);
+    pt_why_descend(w, f, other, true);
+}
+
+void pt_why_wait(posixtrace_why_t *w, const struct pt_why_frame *f, const struct pt_why_part *p)
+{
+    struct lock l = { .part = p, .object = p->object };
+
+    switch (p->call->kind) {
+    case POSIXTRACE_WAIT_LOCK: resolve_lock(w, f, &l, p->at.from, p->at.to); break;
+    case POSIXTRACE_WAIT_CONDITION:
+    case POSIXTRACE_WAIT_SEMAPHORE:
+    case POSIXTRACE_WAIT_BARRIER: resolve_signal(w, f, p); break;
+    case POSIXTRACE_WAIT_THREAD: resolve_join(w, f, p); break;
+    default: add_wait(w, f, p, p->at.from, p->at.to); break;
+    }
+}
