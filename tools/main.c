@@ -13,10 +13,10 @@
 #include "common/tool.h"
 
 static const struct verb *const verbs[] = {
-    &verb_record, &verb_info,     &verb_print,  &verb_export,  &verb_import,
-    &verb_check,  &verb_recover,  &verb_list,   &verb_btf,     &verb_metrics,
-    &verb_rta,    &verb_report,   &verb_start,  &verb_stop,    &verb_flush,
-    &verb_filter, &verb_snapshot, &verb_doctor, &verb_selftest
+    &verb_record, &verb_info,    &verb_print,    &verb_export, &verb_import,
+    &verb_check,  &verb_recover, &verb_list,     &verb_btf,    &verb_metrics,
+    &verb_rta,    &verb_report,  &verb_why,      &verb_start,  &verb_stop,
+    &verb_flush,  &verb_filter,  &verb_snapshot, &verb_doctor, &verb_selftest
 };
 
 enum { VERBS = sizeof verbs / sizeof verbs[0] };
@@ -33,13 +33,13 @@ static const char help[] =
     "  btf check FILE   does a BTF file keep to its specification?\n"
     "  list             streams in memory, of living and killed processes\n"
     "  report LOG       where the time of its threads went, and for what they waited\n"
+    "  why [PAIR] LOG   what made it slow; what threads wait for at the end, deadlocks\n"
     "  metrics LOG      times of its threads, by automata\n"
     "  rta TASKS [LOG]  are the tasks schedulable?\n"
     "  start|stop|flush PID  starts or stops a stream; has its log written\n"
     "  filter PID       changes which events it records\n"
     "  snapshot PID     makes a log of what it holds now\n"
-    "  doctor           what the surroundings lack for tracing\n"
-    "  selftest         are the promises kept on this machine, and how fast?\n"
+    "  doctor|selftest  what the surroundings lack; are the promises kept, how fast?\n"
     "\n"
     "  --help [VERB]    print this, or the options of a verb\n"
     "  --version, -V    print the version\n"

@@ -63,8 +63,11 @@ static void forget_old(const posixtrace_report_t *r, struct begun *b)
 int pt_report_pair_begins(posixtrace_report_t *r, struct pt_report_thread *th,
                           struct pt_report_pair *p, const struct posixtrace_event *e)
 {
-    struct begun *b = pt_report_map_make(&r->begun, key_of(th, p), sizeof *b);
+    struct begun *b;
 
+    if (r->watch)
+        return 0;
+    b = pt_report_map_make(&r->begun, key_of(th, p), sizeof *b);
     if (!b)
         return ENOMEM;
     b->pair = p;
@@ -83,7 +86,7 @@ int pt_report_pair_begins(posixtrace_report_t *r, struct pt_report_thread *th,
 int pt_report_pair_ends(posixtrace_report_t *r, struct pt_report_thread *th,
                         struct pt_report_pair *p, const struct posixtrace_event *e)
 {
-    struct begun *b = pt_report_map_find(&r->begun, key_of(th, p));
+    struct begun *b = r->watch ? NULL : pt_report_map_find(&r->begun, key_of(th, p));
     int64_t length;
 
     if (b)

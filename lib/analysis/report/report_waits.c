@@ -242,7 +242,7 @@ static int count_call(posixtrace_report_t *r, struct pt_report_thread *th,
     struct pt_report_object *o = open->object;
     struct pt_report_holder holder = open->holder;
 
-    if (!pt_report_counts(r, th, open->wanted, open->ns, e->ns))
+    if (r->watch || !pt_report_counts(r, th, open->wanted, open->ns, e->ns))
         return 0;
     o->row.calls++;
     th->row.calls[call->kind]++;

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * why --format=json: one object on one line; times in nanoseconds.  See posixtrace-why(1).
+ */
+#include "why/why.h"
+
+#include <posixtrace/system.h>
+
+#include "common/json_out.h"
+
+static void put_other(const struct posixtrace_why_segment *s)
+{
+    if (s->relation != POSIXTRACE_WHY_NO_OTHER) {
+        json_text("relation", why_relation_word(s->relation));
+        json_integer("other_pid", s->other_pid);
+        json_integer("other_tid", s->other_tid);
+        if (s->other_caller)
+            json_count("other_caller", s->other_caller);
+        if (s->other_ns)
+            json_integer("other_ns", s->other_ns);
+    }
+    if (s->signals > 0)
+        json_count("signals", s->signals);
+    if (s->deadlock)
+        json_truth("deadlock", true);
+    if (s->details_left_out)
+        json_truth("details_left_out", true);
+}
+
+static void put_wait(const struct posixtrace_why_segment *s)
+{
+    json_text("kind", posixtrace_wait_text(s->kind));
+    if (s->has_object && s->is_descriptor)
+        json_integer("descriptor", (int64_t)s->object);
+    else if (s->has_object)
+        json_count("object", s->object);
+    if (s->name[0])
+        json_text("name", s->name);
+    if (s->is_descriptor && posixtrace_call_text(s->call))
+        json_text("call", posixtrace_call_text(s->call));
+    if (s->caller)
+        json_count("caller", s->caller);
+}
+
+static void put_what(const struct posixtrace_why_segment *s)
+{
+    json_integer("pid", s->pid);
+    json_integer("tid", s->tid);
+    json_text("state", why_state_word(s->state));
+    if (s->state == POSIXTRACE_WHY_UNKNOWN)
+        json_text("reason", why_reason_word(s->reason));
+    if (s->state == POSIXTRACE_WHY_WAIT)
+        put_wait(s);
+    put_other(s);
+}
+
+static void put_segment(const struct posixtrace_why_segment *s)
+{
+    json_open(NULL, '{');
+    json_count("depth", s->depth);
+    json_integer("begin_ns", s->begin_ns);
+    json_integer("end_ns", s->end_ns);
+    put_what(s);
+    json_close();
+}
+
+static void put_instance(const struct why_view *v, size_t i,
+                         const struct posixtrace_why_instance *row)
+{
+    const struct posixtrace_why_segment *s;
+
+    json_open(NULL, '{');
+    json_integer("begin_ns", row->begin_ns);
+    json_integer("end_ns", row->end_ns);
+    json_integer("length_ns", row->end_ns - row->begin_ns);
+    json_integer("pid", row->pid);
+    json_integer("tid", row->tid);
+    json_integer("end_pid", row->end_pid);
+    json_integer("end_tid", row->end_tid);
+    if (row->has_key)
+        json_count("value", row->key);
+    json_truth("open", row->open);
+    json_open("segments", '[');
+    for (size_t k = 0; (s = posixtrace_why_segment(v->why, i, k)) != NULL; k++)
+        put_segment(s);
+    json_close();
+    json_close();
+}
+
+static void put_cause(const struct posixtrace_why_cause *c)
+{
+    json_open(NULL, '{');
+    json_integer("ns", c->ns);
+    json_integer("beyond_ns", c->beyond_ns);
+    json_count("instances", c->instances);
+    json_open("segment", '{');
+    put_what(&c->segment);
+    json_close();
+    json_open("root", '{');
+    put_what(&c->root);
+    json_close();
+    json_close();
+}
+
+static void put_blocked(const struct posixtrace_why_blocked *b)
+{
+    json_open(NULL, '{');
+    json_integer("since_ns", b->wait.begin_ns);
+    put_what(&b->wait);
+    json_count("deadlock_number", b->deadlock);
+    if (b->signalled_ns) {
+        json_integer("signalled_ns", b->signalled_ns);
+        json_integer("signalled_tid", b->signalled_tid);
+        json_count("signalled_caller", b->signalled_caller);
+    }
+    json_close();
+}
+
+static void put_summary(const struct why_view *v)
+{
+    const struct posixtrace_why_summary *s = v->summary;
+
+    json_text("log", v->log->path);
+    if (v->subject)
+        json_text("subject", v->subject);
+    json_open("summary", '{');
+    json_count("count", s->count);
+    json_count("open", s->open);
+    json_count("unknown", s->unknown);
+    json_count("unkeyed", s->unkeyed);
+    json_integer("median_ns", s->median_ns);
+    json_integer("slow_ns", s->slow_ns);
+    json_count("slow", s->slow);
+    json_integer("beyond_ns", s->beyond_ns);
+    json_count("events", s->events);
+    json_count("call_events", s->calls);
+    json_count("switch_events", s->switches);
+    json_count("gaps", s->gaps);
+    json_truth("unmarked_losses", s->unmarked);
+    json_truth("long_calls_only", s->long_calls_only);
+    json_integer("first_ns", s->first_ns);
+    json_integer("last_ns", s->last_ns);
+    json_close();
+}
+
+void why_print_json(const struct why_view *v)
+{
+    const struct posixtrace_why_instance *row;
+    const struct posixtrace_why_cause *c;
+    const struct posixtrace_why_blocked *b;
+
+    json_open(NULL, '{');
+    put_summary(v);
+    json_open("causes", '[');
+    for (size_t i = 0; (c = posixtrace_why_cause(v->why, i)) != NULL; i++)
+        put_cause(c);
+    json_close();
+    json_open("instances", '[');
+    for (size_t i = 0; (row = posixtrace_why_instance(v->why, i)) != NULL; i++)
+        put_instance(v, i, row);
+    json_close();
+    json_open("blocked", '[');
+    for (size_t i = 0; (b = posixtrace_why_blocked(v->why, i)) != NULL; i++)
+        put_blocked(b);
+    json_close();
+    json_close();
+}

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * The answer as text; see why.h.
+ */
+#include "why/why.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/colour.h"
+#include "common/stdout_buffer.h"
+#include "common/tool.h"
+#include "common/units.h"
+
+enum { CAUSES = 5, NODES = 8, INDENT = 2, AMOUNT = 18 };
+
+/* ---- the summary ---- */
+
+/* Causes are summed by their first segment. */
+struct group {
+    const struct posixtrace_why_cause *first;
+    int64_t ns;
+    char text[WHY_TEXT];
+};
+
+static int64_t time_of(const struct why_view *v, const struct posixtrace_why_cause *c)
+{
+    return v->summary->beyond_ns > 0 ? (c->beyond_ns > 0 ? c->beyond_ns : 0) : c->ns;
+}
+
+static int64_t whole(const struct why_view *v)
+{
+    const struct posixtrace_why_cause *c;
+    int64_t sum = 0;
+
+    for (size_t i = 0; (c = posixtrace_why_cause(v->why, i)) != NULL; i++)
+        sum += time_of(v, c);
+    return sum;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct group *one = a, *two = b;
+
+    return (one->ns < two->ns) - (one->ns > two->ns);
+}
+
+static size_t make_groups(const struct why_view *v, struct group **groups)
+{
+    const struct posixtrace_why_cause *c;
+    size_t count = 0, at;
+
+    *groups = NULL;
+    for (size_t i = 0; i < 1000 && (c = posixtrace_why_cause(v->why, i)) != NULL; i++) {
+        char text[WHY_TEXT];
+
+        why_put_segment(text, v, &c->segment);
+        for (at = 0; at < count && strcmp((*groups)[at].text, text) != 0; at++)
+            ;
+        if (at == count) {
+            *groups = tool_grow(*groups, ++count, sizeof **groups);
+            (*groups)[at] = (struct group){ .first = c };
+            memcpy((*groups)[at].text, text, sizeof text);
+        }
+        (*groups)[at].ns += time_of(v, c);
+    }
+    if (count > 0)
+        qsort(*groups, count, sizeof **groups, by_time);
+    return count;
+}
+
+static void print_cause(const char *percent, const char *text, size_t indent)
+{
+    size_t width = indent + 6;
+
+    out_spaces(indent);
+    out_format("%5s ", percent);
+    out_wrapped(text, width, width);
+}
+
+/* What the threads did that a cause waits for. */
+static void print_roots(const struct why_view *v, const struct group *g, int64_t sum)
+{
+    const struct posixtrace_why_cause *c;
+    char text[WHY_TEXT], line[WHY_TEXT + 32];
+    size_t shown = 0;
+
+    for (size_t i = 0; shown < CAUSES && (c = posixtrace_why_cause(v->why, i)) != NULL; i++) {
+        why_put_segment(text, v, &c->segment);
+        if (strcmp(text, g->text) != 0 || 100 * time_of(v, c) < sum)
+            continue;
+        why_put_segment(text, v, &c->root);
+        if (strcmp(text, g->text) == 0)
+            continue;
+        snprintf(line, sizeof line, "%s: %s",
+                 c->root.tid ? why_thread(v, c->root.pid, c->root.tid) : "others", text);
+        print_cause(why_percent(time_of(v, c), sum), line, 6);
+        shown++;
+    }
+}
+
+static void print_causes(const struct why_view *v)
+{
+    const struct posixtrace_why_summary *s = v->summary;
+    struct group *groups;
+    size_t count = make_groups(v, &groups);
+    int64_t sum = whole(v);
+    char text[160];
+
+    if (count > 0 && !v->at) {
+        snprintf(text, sizeof text, "Of the %s slowest, from %s, %s:", units_count(s->slow),
+                 units_time(s->slow_ns),
+                 s->beyond_ns > 0 ? "the time beyond the median is" : "the time is");
+        out_text("\n");
+        out_wrapped(text, 0, 0);
+    }
+    for (size_t i = 0; !v->at && i < count && i < CAUSES && 100 * groups[i].ns >= sum; i++) {
+        print_cause(why_percent(groups[i].ns, sum), groups[i].text, 0);
+        print_roots(v, &groups[i], sum);
+    }
+    free(groups);
+}
+
+static void print_head(const struct why_view *v)
+{
+    const struct posixtrace_why_summary *s = v->summary;
+    char text[400];
+    size_t used;
+
+    if (!v->subject || v->at)
+        return;
+    used = (size_t)snprintf(text, sizeof text, "%s: %s time%s", unquoted(v->subject),
+                            units_count(s->count), s->count == 1 ? "" : "s");
+    if (s->statistics)
+        used += (size_t)snprintf(text + used, sizeof text - used,
+                                 ", median %s, 99 %% within %s, longest %s",
+                                 units_time(s->median_ns),
+                                 units_time(posixtrace_statistics_percentile(s->statistics, 99)),
+                                 units_time(posixtrace_statistics_percentile(s->statistics, 100)));
+    if (s->open)
+        used += (size_t)snprintf(text + used, sizeof text - used, "; %s begun, without an end",
+                                 units_count(s->open));
+    if (s->unknown)
+        snprintf(text + used, sizeof text - used, "; %s unknown, since events were lost",
+                 units_count(s->unknown));
+    out_wrapped(text, 0, 2);
+}
+
+/* ---- instances ---- */
+
+static void print_nodes(const struct why_view *v, const struct why_node *list, size_t indent)
+{
+    int64_t rest = 0;
+    size_t left = 0, shown = 0;
+
+    for (const struct why_node *n = list; n; n = n->next) {
+        char text[WHY_TEXT + 64], times[40] = "";
+
+        if (shown++ >= NODES && n->next) {
+            rest += n->ns;
+            left++;
+            continue;
+        }
+        if (n->count > 1)
+            snprintf(times, sizeof times, " (%s times)", units_count(n->count));
+        snprintf(text, sizeof text, "%s%s%s%s",
+                 indent > INDENT ? why_thread(v, n->pid, n->tid) : "", indent > INDENT ? ": " : "",
+                 n->text, times);
+        out_spaces(indent);
+        out_format("%*s  ", AMOUNT, why_exact(n->ns));
+        out_wrapped(text, indent + AMOUNT + 2, indent + AMOUNT + 4);
+        print_nodes(v, n->below, indent + 2);
+    }
+    if (left > 0) {
+        out_spaces(indent);
+        out_format("%*s  %s more, --format=json has them\n", AMOUNT, why_exact(rest),
+                   units_count(left));
+    }
+}
+
+static void print_instance(const struct why_view *v, size_t i,
+                           const struct posixtrace_why_instance *row)
+{
+    struct why_node *tree = why_tree(v, i);
+    char text[400];
+    size_t used;
+
+    out_text("\n");
+    used = (size_t)snprintf(text, sizeof text, "%zu. %s%s at %s, %s", i + 1,
+                            why_exact(row->end_ns - row->begin_ns),
+                            row->open ? " without an end" : "", why_when(v, row->begin_ns),
+                            why_thread(v, row->pid, row->tid));
+    if (row->has_key)
+        used += (size_t)snprintf(text + used, sizeof text - used, ", value %llu",
+                                 (unsigned long long)row->key);
+    if (row->end_tid != row->tid || row->end_pid != row->pid)
+        snprintf(text + used, sizeof text - used, ", ended by %s",
+                 why_thread(v, row->end_pid, row->end_tid));
+    out_text(colour_code(COLOUR_NAME));
+    out_wrapped(text, 0, 3);
+    out_text(colour_code(COLOUR_PLAIN));
+    print_nodes(v, tree, INDENT);
+    out_format("%sposixtrace print --from=%lld --to=%lld %s%s\n", colour_code(COLOUR_FAINT),
+               (long long)row->begin_ns, (long long)row->end_ns, v->log->shown,
+               colour_code(COLOUR_PLAIN));
+    why_tree_free(tree);
+}
+
+/* ---- the end of the log ---- */
+
+static void print_circle(const struct why_view *v, size_t i)
+{
+    const struct posixtrace_why_blocked *first = posixtrace_why_blocked(v->why, i), *b = first;
+    char text[1000];
+    size_t used = (size_t)snprintf(text, sizeof text, "deadlock: ");
+
+    for (; b && b->deadlock == first->deadlock; b = posixtrace_why_blocked(v->why, ++i))
+        if (used < sizeof text)
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s -> ",
+                                     why_thread(v, b->wait.pid, b->wait.tid));
+    if (used < sizeof text)
+        snprintf(text + used, sizeof text - used, "%s",
+                 why_thread(v, first->wait.pid, first->wait.tid));
+    out_text("  ");
+    out_wrapped(text, 2, 4);
+}
+
+static void print_waiting(const struct why_view *v, const struct posixtrace_why_blocked *b)
+{
+    char wait[WHY_TEXT], text[2 * WHY_TEXT];
+    size_t used;
+
+    why_put_segment(wait, v, &b->wait);
+    used = (size_t)snprintf(text, sizeof text, "%s since %s: %s",
+                            why_thread(v, b->wait.pid, b->wait.tid), why_when(v, b->wait.begin_ns),
+                            strncmp(wait, "waits: ", 7) == 0 ? wait + 7 : wait);
+    if (b->signalled_ns && used < sizeof text)
+        snprintf(text + used, sizeof text - used, "; %s %s by %s at %s",
+                 b->signalled_ns < b->wait.begin_ns ? "the last signal was before that, at"
+                                                    : "the last signal was at",
+                 why_when(v, b->signalled_ns), why_thread(v, b->wait.pid, b->signalled_tid),
+                 why_code(v, b->wait.pid, b->signalled_ns, b->signalled_caller));
+    out_text("  ");
+    out_wrapped(text, 2, 6);
+}
+
+static void print_blocked(const struct why_view *v)
+{
+    const struct posixtrace_why_blocked *b;
+    size_t deadlock = 0, count = 0;
+
+    for (size_t i = 0; (b = posixtrace_why_blocked(v->why, i)) != NULL; i++) {
+        if (v->subject && !b->deadlock)
+            continue;
+        if (count++ == 0)
+            out_format("%sWhere the log ends:\n", v->subject ? "\n" : "");
+        if (b->deadlock != deadlock && b->deadlock)
+            print_circle(v, i);
+        deadlock = b->deadlock;
+        print_waiting(v, b);
+    }
+    if (!v->subject && count == 0)
+        out_text("Where the log ends, no thread is in a wait that is recorded.\n");
+}
+
+/* ---- what the log lacks ---- */
+
+static void print_note(const char *text)
+{
+    out_text("\n");
+    out_wrapped(text, 0, 0);
+}
+
+static void print_lacks(const struct why_view *v)
+{
+    const struct posixtrace_why_summary *s = v->summary;
+
+    if (s->calls == 0)
+        print_note("No call that waits is in the log: 'posixtrace record --system' records them.");
+    else if (s->long_calls_only)
+        print_note("The log has long calls only ('record --longer-than'): which thread held a lock "
+                   "or signalled is not in it.");
+    if (s->switches == 0)
+        print_note("No context switch is in the log ('posixtrace record --system' records them): "
+                   "the time outside of calls is unknown, and calls count as waits.");
+    if (s->unkeyed > 0)
+        print_note("Some of the events do not have that field: 'posixtrace info' has the "
+                   "descriptions.");
+}
+
+void why_print_text(const struct why_view *v)
+{
+    const struct posixtrace_why_instance *row;
+
+    print_head(v);
+    print_causes(v);
+    for (size_t i = 0; (row = posixtrace_why_instance(v->why, i)) != NULL; i++)
+        print_instance(v, i, row);
+    print_blocked(v);
+    print_lacks(v);
+}
