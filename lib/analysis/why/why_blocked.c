@@ -8,6 +8,11 @@
 
 #include "analysis/why/why_state.h"
 
+static struct pt_why_runner *runner_of(const struct pt_report_thread *th)
+{
+    return th->watched;
+}
+
 static struct pt_report_open *wait_of(const posixtrace_why_t *w, struct pt_report_thread *th)
 {
     return pt_report_still_waits(w->report, th) ? &th->open[th->depth - 1] : NULL;
@@ -24,7 +29,7 @@ static struct pt_report_thread *keeper(posixtrace_why_t *w, struct pt_report_thr
     if (open && open->call->unlock)
         holder = pt_report_held(w->report, open->object, th);
     else if (open && open->call->kind == POSIXTRACE_WAIT_THREAD && object && object->awaited &&
-             !pt_why_of(object->awaited)->ended)
+             !runner_of(object->awaited)->ended)
         holder.thread = object->awaited;
     if (holder.thread && s) {
         s->relation = open->call->unlock ? POSIXTRACE_WHY_HOLDS : POSIXTRACE_WHY_IS_AWAITED;
@@ -81,14 +86,14 @@ static size_t walk(posixtrace_why_t *w, struct pt_report_thread *th, size_t numb
 {
     struct pt_report_thread *at = th, *next;
 
-    while (at && wait_of(w, at) && pt_why_of(at)->walk == 0) {
-        pt_why_of(at)->walk = number;
+    while (at && wait_of(w, at) && runner_of(at)->walk == 0) {
+        runner_of(at)->walk = number;
         at = keeper(w, at, NULL);
     }
-    if (!at || !wait_of(w, at) || pt_why_of(at)->walk != number)
+    if (!at || !wait_of(w, at) || runner_of(at)->walk != number)
         return circles;
-    for (next = at; !pt_why_of(next)->listed; next = keeper(w, next, NULL)) {
-        pt_why_of(next)->listed = true;
+    for (next = at; !runner_of(next)->listed; next = keeper(w, next, NULL)) {
+        runner_of(next)->listed = true;
         fill(w, next, circles + 1);
     }
     return circles + 1;
@@ -105,11 +110,14 @@ void pt_why_find_blocked(posixtrace_why_t *w)
         return;
     }
     for (size_t i = 0; i < threads->count; i++)
+        if (!pt_why_of(w, threads->items[i]))
+            return;
+    for (size_t i = 0; i < threads->count; i++)
         circles = walk(w, threads->items[i], i + 1, circles);
     for (size_t i = 0; i < threads->count; i++) {
         struct pt_report_thread *th = threads->items[i];
 
-        if (wait_of(w, th) && !pt_why_of(th)->listed)
+        if (wait_of(w, th) && !runner_of(th)->listed)
             fill(w, th, 0);
     }
 }

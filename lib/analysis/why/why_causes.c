@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Sums of time by cause: a segment of depth 0 and its root, the deepest below it at each time.
+ * Sums of time by cause: a segment of depth 0 and its root, the deepest below it at each time, with
+ * the wait between them that leads to the root.
  */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "analysis/why/why_state.h"
+#include "base/assert.h"
 
 enum { CAUSES_MOST = 1 << 16 };
 
@@ -54,11 +56,16 @@ static void meet(struct posixtrace_why_segment *to, const struct posixtrace_why_
     to->deadlock |= s->deadlock;
 }
 
-static struct pt_why_cause *cause_of(posixtrace_why_t *w, const struct posixtrace_why_segment *s,
-                                     const struct posixtrace_why_segment *root)
+/* From a segment to its root. */
+struct path {
+    const struct posixtrace_why_segment *top, *above, *root;
+};
+
+static struct pt_why_cause *cause_of(posixtrace_why_t *w, const struct path *path)
 {
-    struct posixtrace_why_segment top = cleaned(s), deep = cleaned(root);
-    struct pt_report_key key = { .a = hash_of(&top), .b = hash_of(&deep) };
+    struct posixtrace_why_segment top = cleaned(path->top), deep = cleaned(path->root);
+    struct posixtrace_why_segment above = cleaned(path->above);
+    struct pt_report_key key = { .a = hash_of(&top), .b = hash_of(&deep), .c = hash_of(&above) };
     struct pt_why_cause *c;
 
     if (w->causes.count >= CAUSES_MOST && !pt_report_map_find(&w->causes, key))
@@ -78,10 +85,10 @@ static struct pt_why_cause *cause_of(posixtrace_why_t *w, const struct posixtrac
     return c;
 }
 
-static void add_time(posixtrace_why_t *w, const struct posixtrace_why_segment *top,
-                     const struct posixtrace_why_segment *root, int64_t ns, bool slow)
+static void add_time(posixtrace_why_t *w, const struct path *path, bool slow)
 {
-    struct pt_why_cause *c = ns > 0 ? cause_of(w, top, root) : NULL;
+    int64_t ns = path->root->end_ns - path->root->begin_ns;
+    struct pt_why_cause *c = ns > 0 ? cause_of(w, path) : NULL;
 
     if (!c)
         return;
@@ -97,15 +104,18 @@ static void add_time(posixtrace_why_t *w, const struct posixtrace_why_segment *t
 /* The segments below one add up to it, so those without one below are the roots. */
 void pt_why_causes_add(posixtrace_why_t *w, bool slow)
 {
-    const struct posixtrace_why_segment *rows = w->rows.rows, *top = rows;
+    const struct posixtrace_why_segment *rows = w->rows.rows, *at[PT_WHY_DEPTH + 2];
 
     for (size_t i = 0; i < w->rows.count && !w->error; i++) {
-        bool leaf = i + 1 == w->rows.count || rows[i + 1].depth <= rows[i].depth;
+        unsigned depth = rows[i].depth;
+        struct path path = { .root = &rows[i] };
 
-        if (rows[i].depth == 0)
-            top = &rows[i];
-        if (leaf)
-            add_time(w, top, &rows[i], rows[i].end_ns - rows[i].begin_ns, slow);
+        pt_assert(depth < sizeof at / sizeof at[0]);
+        at[depth] = &rows[i];
+        path.top = at[0];
+        path.above = at[depth > 0 ? depth - 1 : 0];
+        if (i + 1 == w->rows.count || rows[i + 1].depth <= depth)
+            add_time(w, &path, slow);
     }
 }
 

@@ -128,7 +128,7 @@ const struct pt_report_watch pt_why_first_watch = {
 
 /* ---- pass 2: threads ---- */
 
-static struct pt_why_runner *runner_of(posixtrace_why_t *w, struct pt_report_thread *th)
+struct pt_why_runner *pt_why_of(posixtrace_why_t *w, struct pt_report_thread *th)
 {
     struct pt_why_runner *runner = th->watched;
 
@@ -186,7 +186,7 @@ static void spent(void *context, struct pt_report_thread *th, int64_t from, int6
                   unsigned share)
 {
     posixtrace_why_t *w = context;
-    struct pt_why_runner *runner = runner_of(w, th);
+    struct pt_why_runner *runner = pt_why_of(w, th);
     struct pt_why_part p = { .at = { from, to },
                              .share = (uint8_t)share,
                              .early = th->place == PT_REPORT_NO_SWITCH,
@@ -215,7 +215,7 @@ static void spent(void *context, struct pt_report_thread *th, int64_t from, int6
 
 static void settled(void *context, struct pt_report_thread *th, bool known)
 {
-    struct pt_why_runner *runner = runner_of(context, th);
+    struct pt_why_runner *runner = pt_why_of(context, th);
     struct pt_why_part *parts = runner ? runner->parts.items : NULL;
 
     for (size_t i = parts ? runner->parts.count : 0; i > 0 && runner->unsure > 0; i--) {
@@ -256,7 +256,7 @@ static void long_call(void *context, struct pt_report_thread *th, const struct p
                       int64_t begin, int64_t ns)
 {
     posixtrace_why_t *w = context;
-    struct pt_why_runner *runner = runner_of(w, th);
+    struct pt_why_runner *runner = pt_why_of(w, th);
     struct pt_why_part *parts;
 
     begin = pt_why_larger(begin, th->own_ns);
@@ -273,7 +273,7 @@ static void long_call(void *context, struct pt_report_thread *th, const struct p
 static void ended(void *context, struct pt_report_thread *th, const struct pt_report_open *open,
                   int64_t result)
 {
-    struct pt_why_runner *runner = runner_of(context, th);
+    struct pt_why_runner *runner = pt_why_of(context, th);
     struct pt_why_part *parts = runner ? runner->parts.items : NULL;
 
     if (result == 0 || open->call->subject != PT_REPORT_OBJECT)
@@ -366,7 +366,7 @@ static void take_switch(posixtrace_why_t *w, struct pt_report_thread *th,
                         const struct pt_report_type *t, const struct posixtrace_event *e)
 {
     struct pt_report_key key = { .a = pt_report_u32(e, 0) };
-    struct pt_why_runner *runner = runner_of(w, th);
+    struct pt_why_runner *runner = pt_why_of(w, th);
     struct pt_why_cpu *cpu;
 
     if (w->reach == 0 || !runner)
@@ -406,7 +406,7 @@ static const struct pt_report_call *call_of(uint32_t id)
 static void take_life(posixtrace_why_t *w, struct pt_report_thread *th,
                       const struct pt_report_type *t, const struct posixtrace_event *e)
 {
-    struct pt_why_runner *runner = runner_of(w, th);
+    struct pt_why_runner *runner = pt_why_of(w, th);
     struct pt_report_object *o = pt_report_object_of(w->report, call_of(POSIXTRACE_THREAD_JOIN), e);
     struct pt_why_object *object = o ? pt_why_object(w, o) : NULL;
 
@@ -422,7 +422,7 @@ static void take_life(posixtrace_why_t *w, struct pt_report_thread *th,
 static void take_unlock(posixtrace_why_t *w, struct pt_report_thread *th,
                         const struct pt_report_type *t, const struct posixtrace_event *e)
 {
-    struct pt_why_runner *runner = runner_of(w, th);
+    struct pt_why_runner *runner = pt_why_of(w, th);
 
     if (runner && th->depth > 0 && th->open[th->depth - 1].call->kind == POSIXTRACE_WAIT_CONDITION)
         runner->mutex = pt_report_object_of(w->report, t->call, e);

@@ -13,7 +13,7 @@
 #include "analysis/why/why_state.h"
 #include "base/assert.h"
 
-enum { DEPTH_MOST = 16, ROWS_MOST = 16384 };
+enum { ROWS_MOST = 16384 };
 
 struct posixtrace_why_segment *pt_why_add_row(posixtrace_why_t *w, const struct pt_why_frame *f,
                                               int64_t from, int64_t to)
@@ -119,7 +119,7 @@ static uint8_t early_share(const posixtrace_why_t *w, const struct pt_why_runner
 static void resolve_part(posixtrace_why_t *w, const struct pt_why_frame *f,
                          const struct pt_why_part *p)
 {
-    const struct pt_why_runner *runner = pt_why_of(f->thread);
+    const struct pt_why_runner *runner = f->thread->watched;
     uint8_t share = p->early ? early_share(w, runner, p) : p->share;
     bool ended = runner->ended && p->at.from >= runner->ended_ns;
 
@@ -141,7 +141,8 @@ static void resolve_part(posixtrace_why_t *w, const struct pt_why_frame *f,
 
 static void resolve_gap(posixtrace_why_t *w, const struct pt_why_frame *f, int64_t from, int64_t to)
 {
-    bool left_out = f->thread && from < pt_why_of(f->thread)->parts.lost_to;
+    const struct pt_why_runner *runner = f->thread ? f->thread->watched : NULL;
+    bool left_out = runner && from < runner->parts.lost_to;
 
     add_unknown(w, f, from, to, left_out ? POSIXTRACE_WHY_LEFT_OUT : POSIXTRACE_WHY_LOST);
 }
@@ -155,7 +156,7 @@ static void resolve(posixtrace_why_t *w, const struct pt_why_frame *f)
 
     if (f->thread && f->thread->at < f->to)
         pt_report_thread_at(w->report, f->thread, f->to);
-    runner = f->thread ? pt_why_of(f->thread) : NULL;
+    runner = f->thread ? pt_why_of(w, f->thread) : NULL;
     i = runner ? pt_why_list_find(&runner->parts, sizeof(struct pt_why_part), at) : 0;
     for (; runner && i < runner->parts.count && at < f->to && !w->error; i++) {
         struct pt_why_part p = ((struct pt_why_part *)runner->parts.items)[i];
@@ -200,7 +201,7 @@ void pt_why_descend(posixtrace_why_t *w, const struct pt_why_frame *f,
 
     if (is_circle(f, other, &kept))
         s->deadlock = kept;
-    else if (below.depth > DEPTH_MOST || w->rows.count > ROWS_MOST)
+    else if (below.depth > PT_WHY_DEPTH || w->rows.count > ROWS_MOST)
         s->details_left_out = true;
     else
         resolve(w, &below);
@@ -226,7 +227,9 @@ static int64_t handed_over(posixtrace_why_t *w, const struct pt_why_frame *f,
     unsigned count;
 
     pt_report_thread_at(w->report, f->thread, f->to);
-    runner = pt_why_of(f->thread);
+    runner = pt_why_of(w, f->thread);
+    if (!runner)
+        return INT64_MAX;
     p = runner->parts.items;
     for (size_t i = pt_why_list_find(&runner->parts, sizeof *p, f->from);
          i < runner->parts.count && p[i].at.from < f->to; i++) {

@@ -125,6 +125,8 @@ struct pt_why_keyed { /* an instance of by that has begun */
     UT_hash_handle hh;
 };
 
+enum { PT_WHY_DEPTH = 16 }; /* of segments, from 0 */
+
 /* ---- results ---- */
 
 struct pt_why_rows {
@@ -185,11 +187,6 @@ struct posixtrace_why {
     int64_t at_from;
 };
 
-static inline struct pt_why_runner *pt_why_of(const struct pt_report_thread *th)
-{
-    return th->watched;
-}
-
 static inline int64_t pt_why_larger(int64_t a, int64_t b)
 {
     return a > b ? a : b;
@@ -234,7 +231,9 @@ void pt_why_choose(posixtrace_why_t *w);
 /* ---- why_observe.c ---- */
 
 extern const struct pt_report_watch pt_why_first_watch, pt_why_second_watch;
+/* NULL: no memory. */
 struct pt_why_object *pt_why_object(posixtrace_why_t *w, struct pt_report_object *o);
+struct pt_why_runner *pt_why_of(posixtrace_why_t *w, struct pt_report_thread *th);
 
 /* ---- why_resolve.c ---- */
 
