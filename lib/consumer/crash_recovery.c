@@ -24,7 +24,7 @@
 #include "consumer/checkpoint.h"
 #include "consumer/collect.h"
 #include "consumer/crash_recovery.h"
-#include "page/names.h"
+#include "page/mapping_list.h"
 #include "place/dir.h"
 #include "place/place.h"
 #include "process/owner.h"
@@ -38,7 +38,8 @@ struct corpse {
     struct pt_names *names;
     struct pt_log_packet *packets;
     size_t count, room;
-    const char *(*texts)[PT_ID_MAX]; /* of each kind; in names, or constant */
+    const char **texts[PT_TEXTS]; /* in names, or constant */
+    uint32_t text_end[PT_TEXTS];
     struct pt_sync *syncs;
 };
 
@@ -74,16 +75,37 @@ static int by_place(const void *a, const void *b)
     return x->chunk_off < y->chunk_off ? -1 : x->chunk_off > y->chunk_off;
 }
 
+/* Room for the texts of a kind. */
+static int make_texts(struct corpse *c, enum pt_text kind, uint32_t end)
+{
+    c->texts[kind] = calloc(end + 1, sizeof *c->texts[kind]);
+    if (!c->texts[kind])
+        return -ENOMEM;
+    c->text_end[kind] = end;
+    return 0;
+}
+
+static int gather_mappings(struct corpse *c)
+{
+    uint32_t end = pt_mapping_list_end(c->names);
+    int r = make_texts(c, PT_TEXT_MAPPING, end);
+
+    for (uint32_t id = 1; r == 0 && id < end; id++)
+        c->texts[PT_TEXT_MAPPING][id] = pt_mapping_list_get(c->names, id);
+    return r;
+}
+
 static int gather_texts(struct corpse *c, int dir)
 {
     const char *file = c->seg.h->names_file;
     const char *text;
     uint32_t id;
-    int r;
+    int r = make_texts(c, PT_TEXT_NAME, PT_ID_MAX);
 
-    c->texts = calloc(PT_TEXTS, sizeof *c->texts);
-    if (!c->texts)
-        return -ENOMEM;
+    if (r == 0)
+        r = make_texts(c, PT_TEXT_DESCRIPTION, PT_ID_MAX);
+    if (r < 0)
+        return r;
     if (!memchr(file, '\0', sizeof c->seg.h->names_file) || !file[0] || strchr(file, '/'))
         return 0;
     r = pt_names_copy(&c->names, dir, file);
@@ -98,7 +120,7 @@ static int gather_texts(struct corpse *c, int dir)
         c->texts[PT_TEXT_NAME][id] = pt_event_system_name(id);
         c->texts[PT_TEXT_DESCRIPTION][id] = pt_event_system_description(id);
     }
-    return 0;
+    return gather_mappings(c);
 }
 
 static int gather_syncs(struct pt_tail *t, struct corpse *c)
@@ -156,7 +178,8 @@ static int gather(struct pt_tail *t, struct corpse *c, int dir)
         qsort(c->packets, c->count, sizeof *c->packets, by_place);
     t->tail.packets = c->packets;
     t->tail.packet_count = c->count;
-    t->tail.text = c->texts;
+    memcpy(t->tail.text, c->texts, sizeof t->tail.text);
+    memcpy(t->tail.text_end, c->text_end, sizeof t->tail.text_end);
     t->tail.status.watermark = UINT64_MAX;
     t->tail.status.stream_overrun = h->overrun != 0;
     t->tail.status.stream_full = pt_state_is_full(h->state);
@@ -177,7 +200,8 @@ void pt_tail_close(struct pt_tail *t)
                 free((void *)(uintptr_t)c->packets[i].records);
         free(c->packets);
         free(t->tail.authors);
-        free(c->texts);
+        for (unsigned kind = 0; kind < PT_TEXTS; kind++)
+            free(c->texts[kind]);
         free(c->syncs);
         free(c->names);
         pt_consumer_deinit(&c->live);

@@ -29,7 +29,8 @@ static int append_tail(struct pt_log_writer *w, struct pt_log_reader *r,
     int e = 0;
 
     for (unsigned kind = 0; kind < PT_TEXTS; kind++)
-        for (uint32_t id = PT_ID_NAMED_FIRST; e == 0 && id < PT_ID_MAX; id++)
+        for (uint32_t id = kind == PT_TEXT_MAPPING ? 1 : PT_ID_NAMED_FIRST;
+             e == 0 && id < tail->text_end[kind]; id++)
             if (tail->text[kind][id] && !pt_log_reader_has_text(r, (enum pt_text)kind, id))
                 e = pt_log_put_text(w, (enum pt_text)kind, id, tail->text[kind][id]);
     for (size_t i = pt_log_reader_sync_count(r); e == 0 && i < tail->sync_count; i++)

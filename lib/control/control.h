@@ -37,6 +37,9 @@ int pt_recorded_follow(struct pt_stream *s, bool *gap);
 const char *pt_stream_name(struct pt_stream *s, uint32_t id);
 /* The description of its data, or NULL. */
 const char *pt_stream_description(struct pt_stream *s, uint32_t id);
+/* The text of a mapping, or NULL, and one past the last number; it may be in shared memory. */
+const char *pt_stream_mapping(struct pt_stream *s, uint32_t number);
+uint32_t pt_stream_mapping_end(struct pt_stream *s);
 /* The layout of its data, or NULL, good until the stream is closed.  -ENOMEM.  Takes the reading
  * lock. */
 int pt_stream_layout(struct pt_stream *s, uint32_t id, const struct posixtrace_layout **layout);

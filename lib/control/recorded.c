@@ -14,6 +14,7 @@
 #include "control/control.h"
 #include "log/writer/lock.h"
 #include "model/layout_cache.h"
+#include "page/mapping_list.h"
 #include "stream/stream.h"
 
 /* The segment of a writer whose stream directory is another one, as another user's is, cannot
@@ -208,6 +209,17 @@ const char *pt_stream_description(struct pt_stream *s, uint32_t id)
     if (id < PT_ID_MAX)
         text = keep(s, PT_TEXT_DESCRIPTION, id, pt_names_description(s->names, id));
     return text ? text : pt_event_system_description(id);
+}
+
+const char *pt_stream_mapping(struct pt_stream *s, uint32_t number)
+{
+    return s->log ? pt_log_reader_text(s->log, PT_TEXT_MAPPING, number)
+                  : pt_mapping_list_get(s->names, number);
+}
+
+uint32_t pt_stream_mapping_end(struct pt_stream *s)
+{
+    return s->log ? pt_log_reader_text_end(s->log, PT_TEXT_MAPPING) : pt_mapping_list_end(s->names);
 }
 
 int pt_stream_layout(struct pt_stream *s, uint32_t id, const struct posixtrace_layout **layout)

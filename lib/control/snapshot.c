@@ -148,6 +148,22 @@ static int copy_descriptions(struct snapshot *p)
     return r;
 }
 
+static int copy_mappings(struct snapshot *p)
+{
+    uint32_t end;
+    int r = 0;
+
+    pthread_mutex_lock(&p->s->reading);
+    end = pt_stream_mapping_end(p->s);
+    for (uint32_t n = 1; n < end && r == 0; n++) {
+        const char *text = pt_stream_mapping(p->s, n);
+
+        r = text ? pt_log_builder_map(p->builder, n, text) : 0;
+    }
+    pthread_mutex_unlock(&p->s->reading);
+    return r;
+}
+
 /* What the stream had lost before, and what was lost while its events were read. */
 static int copy_losses(struct snapshot *p)
 {
@@ -181,6 +197,8 @@ int pt_snapshot(struct pt_stream *onlooker, int fd, struct posixtrace_snapshot_r
         r = copy_losses(&p);
     if (r == 0)
         r = copy_descriptions(&p);
+    if (r == 0)
+        r = copy_mappings(&p);
     if (r == 0)
         return pt_log_builder_finish(p.builder);
     pt_log_builder_free(p.builder);

@@ -14,6 +14,7 @@
 #include "flush/state.h"
 #include "flush/switches.h"
 #include "log/writer/writer.h"
+#include "page/mapping_list.h"
 #include "shm/liveness.h"
 #include "shm/slot.h"
 #include "shm/syncpoint.h"
@@ -49,6 +50,22 @@ int pt_flush_put_packet(void *context, const struct pt_log_packet *packet)
     return 0;
 }
 
+/* The mappings of the processes, as far as they are in the name map. */
+static int put_mappings(struct pt_flusher *f)
+{
+    const struct pt_names *names = f->stream->names;
+    uint32_t end = pt_mapping_list_end(names);
+    int e = 0;
+
+    for (; e == 0 && f->mappings_end < end; f->mappings_end += e == 0) {
+        const char *text = pt_mapping_list_get(names, f->mappings_end);
+
+        e = text ? pt_log_put_text(f->writer, PT_TEXT_MAPPING, f->mappings_end, text) : 0;
+        e = e == -EINVAL ? 0 : e;
+    }
+    return e;
+}
+
 void pt_flush_names_and_syncs(struct pt_flusher *f)
 {
     struct pt_names *names = f->stream->names;
@@ -71,6 +88,8 @@ void pt_flush_names_and_syncs(struct pt_flusher *f)
         e = e == -EINVAL ? 0 : e;
         f->described += e == 0;
     }
+    if (e == 0)
+        e = put_mappings(f);
     for (; e == 0 && f->syncs < syncs; f->syncs += e == 0) {
         struct pt_sync point;
 

@@ -28,8 +28,9 @@ struct pt_flusher {
     int32_t answer;
     pthread_mutex_t clearing; /* one clear at a time; inside no other lock */
     uint64_t clear_ts;
-    uint32_t names_end; /* names below are in the log */
-    uint32_t described; /* descriptions before this one of the list, too */
+    uint32_t names_end;    /* names below are in the log */
+    uint32_t described;    /* descriptions before this one of the list, too */
+    uint32_t mappings_end; /* mappings before this one, too */
     uint32_t syncs;
     int switches;           /* why no context switches are recorded; 0: they are */
     uint64_t switch_buffer; /* bytes of the kernel's ring for them a processor; 0: none */

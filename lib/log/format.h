@@ -83,6 +83,7 @@ enum pt_packet_type {
     PT_PACKET_END,
     PT_PACKET_PAD,
     PT_PACKET_DESCRIPTION,
+    PT_PACKET_MAPPING,
     PT_PACKET_TYPES
 };
 
@@ -136,7 +137,7 @@ struct pt_packet_data {
 };
 _Static_assert(sizeof(struct pt_packet_data) == 128, "format");
 
-struct pt_packet_text { /* NAME, DESCRIPTION */
+struct pt_packet_text { /* NAME, DESCRIPTION, MAPPING */
     struct pt_packet_head head;
     uint32_t id;
     uint32_t length; /* of the text that follows, without a final NUL */

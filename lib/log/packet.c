@@ -61,6 +61,7 @@ static uint32_t fixed_size(unsigned type)
         [PT_PACKET_DATA] = sizeof(struct pt_packet_data),
         [PT_PACKET_NAME] = sizeof(struct pt_packet_text),
         [PT_PACKET_DESCRIPTION] = sizeof(struct pt_packet_text),
+        [PT_PACKET_MAPPING] = sizeof(struct pt_packet_text),
         [PT_PACKET_SYNC] = sizeof(struct pt_packet_sync),
         [PT_PACKET_ROUND] = sizeof(struct pt_packet_round),
         [PT_PACKET_INDEX] = sizeof(struct pt_packet_index),
@@ -104,6 +105,7 @@ static uint64_t claimed(const struct pt_packet_head *head)
                                                                      : UINT64_MAX;
         return pt_le32(data->record_bytes);
     case PT_PACKET_NAME:
+    case PT_PACKET_MAPPING:
     case PT_PACKET_DESCRIPTION: return pt_le32(text->length);
     case PT_PACKET_SYNC: return (uint64_t)pt_le32(sync->count) * sizeof(struct pt_sync);
     case PT_PACKET_ROUND:

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * The texts of event types in a log: names and descriptions, by id.  The first text
- * for an id stays; later ones are ignored.
+ * The texts of a log, by id: names and descriptions of event types, mappings of processes.  The
+ * first text for an id stays; later ones are ignored.
  */
 #ifndef PT_LOG_TEXTS_H
 #define PT_LOG_TEXTS_H
@@ -11,8 +11,11 @@
 #include <string.h>
 #include "model/event.h"
 
+/* Zeroed: there are none. */
 struct pt_string_table {
-    char *of[PT_TEXTS][PT_ID_MAX];
+    char **of[PT_TEXTS];
+    uint32_t room[PT_TEXTS];
+    uint32_t end[PT_TEXTS]; /* one past the highest id that was kept */
 };
 
 /* Lengths in bytes without NUL.  1: kept; 0: passed over, as the id or the length can
@@ -33,7 +36,7 @@ static inline void pt_string_table_copy_out(char *to, const char *text, size_t m
 static inline const char *pt_string_table_get(const struct pt_string_table *t, enum pt_text kind,
                                               uint32_t id)
 {
-    return id < PT_ID_MAX ? t->of[kind][id] : NULL;
+    return id < t->room[kind] ? t->of[kind][id] : NULL;
 }
 
 #endif

@@ -61,14 +61,25 @@ struct pt_sync {
     uint64_t mult; /* nanoseconds per tick, 32.32 fixed point */
 };
 
-/* The texts about an event type. */
-enum pt_text { PT_TEXT_NAME, PT_TEXT_DESCRIPTION, PT_TEXTS };
+/* Texts beside the events: about an event type, by its id; and mappings of processes
+ * (page/mapping_list.h), which are numbered from 1 on. */
+enum pt_text { PT_TEXT_NAME, PT_TEXT_DESCRIPTION, PT_TEXT_MAPPING, PT_TEXTS };
 
 #define PT_DESCRIPTION_MAX 2047u /* bytes, as POSIXTRACE_DESCRIPTION_MAX */
+#define PT_MAPPING_MAX     2047u /* bytes */
+#define PT_MAPPING_END     8192u /* one past the highest number */
 
 static inline uint32_t pt_text_max(enum pt_text kind)
 {
-    return kind == PT_TEXT_NAME ? TRACE_EVENT_NAME_MAX : PT_DESCRIPTION_MAX;
+    return kind == PT_TEXT_NAME          ? TRACE_EVENT_NAME_MAX
+           : kind == PT_TEXT_DESCRIPTION ? PT_DESCRIPTION_MAX
+                                         : PT_MAPPING_MAX;
+}
+
+/* One past the last id of a text. */
+static inline uint32_t pt_text_end(enum pt_text kind)
+{
+    return kind == PT_TEXT_MAPPING ? PT_MAPPING_END : PT_ID_MAX;
 }
 
 /* Data of PT_ID_CPU_TIME: until its time the thread had run for that long, or up to

@@ -10,20 +10,16 @@
 #include <unistd.h>
 #include "base/atomics.h"
 #include "base/sys.h"
-#include "page/names.h"
+#include "page/mapping_list.h"
 #include "place/dir.h"
 #include "place/place.h"
 #include "shm/liveness.h"
 
-/* Room for every name at its longest, and for the bytes that racing openers
- * may leave unused. */
-#define ARENA_BYTES ((TRACE_EVENT_NAME_MAX + 1u) * (PT_NAMES_COUNT + 64u))
+#define ARENA_BYTES PT_NAMES_NAME_BYTES
 #define LAST_OFFSET (ARENA_BYTES - (TRACE_EVENT_NAME_MAX + 1u)) /* of a name that may be long */
-/* Descriptions follow the names. */
-#define TEXT_BYTES (512u << 10)
-#define MAP_BYTES \
-    ((sizeof(struct pt_names) + ARENA_BYTES + TEXT_BYTES + PT_PAGE - 1) & ~(size_t)(PT_PAGE - 1))
-#define LAYOUT 3u
+#define TEXT_BYTES  PT_NAMES_TEXT_BYTES
+#define MAP_BYTES   (PT_NAMES_LIST + PT_MAPPING_LIST_BYTES)
+#define LAYOUT      4u
 
 #define entry_off(e)  ((uint32_t)(e))
 #define entry_len(e)  ((uint32_t)((e) >> 32) & 0xffffu)
@@ -102,15 +98,6 @@ static bool valid(const struct pt_names *n, uint64_t size)
            n->size == size;
 }
 
-/* The pages that hold these bytes. */
-static int back_bytes(const void *at, size_t bytes)
-{
-    uintptr_t from = (uintptr_t)at & ~(uintptr_t)(PT_PAGE - 1);
-    uintptr_t to = ((uintptr_t)at + bytes + PT_PAGE - 1) & ~(uintptr_t)(PT_PAGE - 1);
-
-    return to == from ? 0 : pt_sys_populate((void *)from, to - from);
-}
-
 static size_t within(uint32_t used, size_t most)
 {
     return used < most ? used : most;
@@ -120,13 +107,14 @@ static size_t within(uint32_t used, size_t most)
  * later allocation reserves its own. */
 static int back_names(struct pt_names *n)
 {
-    int r = back_bytes(n, sizeof *n);
+    int r = pt_names_back(n, sizeof *n);
 
     if (r == 0)
-        r = back_bytes(n->arena, within(pt_load_acquire(&n->used), ARENA_BYTES));
+        r = pt_names_back(n->arena, within(pt_load_acquire(&n->used), ARENA_BYTES));
     if (r == 0)
-        r = back_bytes(n->arena + ARENA_BYTES, within(pt_load_acquire(&n->described), TEXT_BYTES));
-    return r;
+        r = pt_names_back(n->arena + ARENA_BYTES,
+                          within(pt_load_acquire(&n->described), TEXT_BYTES));
+    return r == 0 ? pt_mapping_list_back(n) : r;
 }
 
 static int open_file(int dirfd, uid_t uid, const char *file, int flags)
@@ -236,7 +224,7 @@ static int store_name(struct pt_names *n, const char *name, size_t length, uint6
         pt_store_relaxed(&n->used, ARENA_BYTES);
         return -ENOMEM;
     }
-    if (back_bytes(n->arena + off, length + 1) < 0)
+    if (pt_names_back(n->arena + off, length + 1) < 0)
         return -ENOMEM;
     memcpy(n->arena + off, name, length + 1);
     *entry = off | (uint64_t)length << 32 | (uint64_t)hash_name(name, length) << 48;
@@ -348,7 +336,7 @@ static int store_description(struct pt_names *n, uint32_t id, const char *text, 
         pt_store_relaxed(&n->described, TEXT_BYTES);
         return -ENOSPC;
     }
-    if (back_bytes(at, length + 1) < 0)
+    if (pt_names_back(at, length + 1) < 0)
         return -ENOMEM;
     memcpy(at, text, length + 1);
     *entry = (ARENA_BYTES + off) | (uint64_t)length << 32 |

@@ -15,6 +15,8 @@
  * If two are added for one type, the first in the list counts.  Their bytes have a part of the
  * arena of their own, so they never use the room of names.
  *
+ * The mappings of the family's processes are a third such list (mapping_list.h).
+ *
  * The system types of posixtrace/system.h have fixed ids and names.  The map only has a word that
  * is set when they are in use: one of them was recorded in the family, or a program has opened its
  * name.  From then on streams list them.
@@ -26,6 +28,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 #include "base/atomics.h"
+#include "base/sys.h"
 #include "model/event.h"
 
 #define PT_NAMES_MAGIC 0x31454d414e5850ull
@@ -43,9 +46,19 @@ struct pt_names {
     uint32_t described;                   /* bytes of the descriptions' part handed out */
     uint32_t users;                       /* pages that name the map, see page_left.h */
     uint8_t id[16];                       /* its file's name is made of it */
+    uint32_t mapping_bytes; /* of the list of mappings that were handed out: mapping_list.h */
+    uint32_t mappings;      /* how many the list has */
     char arena[];
 };
-_Static_assert(offsetof(struct pt_names, arena) == 16432, "the same on 32-bit and 64-bit machines");
+_Static_assert(offsetof(struct pt_names, arena) == 16440, "the same on 32-bit and 64-bit machines");
+
+/* The arena: room for every name at its longest, and for the bytes that racing openers may leave
+ * unused; descriptions; the list of mappings, from a page of its own on. */
+#define PT_NAMES_NAME_BYTES   ((TRACE_EVENT_NAME_MAX + 1u) * (PT_NAMES_COUNT + 64u))
+#define PT_NAMES_TEXT_BYTES   (512u << 10)
+#define PT_NAMES_PAGES(bytes) (((bytes) + PT_PAGE - 1) & ~(size_t)(PT_PAGE - 1))
+#define PT_NAMES_LIST \
+    PT_NAMES_PAGES(sizeof(struct pt_names) + PT_NAMES_NAME_BYTES + PT_NAMES_TEXT_BYTES)
 
 /* A new map, mapped; file gets its name ("" if it has none).  Async-signal-safe. */
 int pt_names_create(struct pt_names **names, char file[64]);
@@ -122,6 +135,15 @@ static inline void pt_names_use_own(struct pt_names *names)
 static inline bool pt_names_own_in_use(const struct pt_names *names)
 {
     return pt_load_relaxed(&names->own_in_use) != 0;
+}
+
+/* Reserves memory for the pages that hold these bytes of a map. */
+static inline int pt_names_back(const void *at, size_t bytes)
+{
+    uintptr_t from = (uintptr_t)at & ~(uintptr_t)(PT_PAGE - 1);
+    uintptr_t to = ((uintptr_t)at + bytes + PT_PAGE - 1) & ~(uintptr_t)(PT_PAGE - 1);
+
+    return to == from ? 0 : pt_sys_populate((void *)from, to - from);
 }
 
 /* The name of an id, or NULL; checked, so also of hostile maps. */

@@ -4,7 +4,11 @@
  * The names of threads: no event, but a log shows the latest name of each (posixtrace/system.h).
  * A name set in another way, as by syscall(SYS_prctl) or a write to the comm file, is found within
  * a second.
+ *
+ * And what changes the mappings of the process.
  */
+#include <dlfcn.h>
+#include <posixtrace/mapping.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <sys/prctl.h>
@@ -18,6 +22,17 @@ PRELOAD_PUBLIC int pthread_setname_np(pthread_t thread, const char *name)
 
     if (r == 0 && !preload_is_quiet(__builtin_return_address(0), NULL))
         posixtrace_thread_renamed(thread);
+    return r;
+}
+
+/* Another library may come to the same addresses.  dlopen() is not wrapped, as it looks for files
+ * on behalf of its caller: the first call from there is noticed. */
+PRELOAD_PUBLIC int dlclose(void *library)
+{
+    int r = real_dlclose(library);
+
+    if (posixtrace_system_wanted())
+        posixtrace_mapping_changed();
     return r;
 }
 

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <link.h>
+#include <posixtrace/mapping.h>
 #include <stdlib.h>
 #include <string.h>
 #include "preload/preload.h"
@@ -36,6 +37,14 @@ bool preload_is_ours(const void *address)
 bool preload_is_quiet(const void *caller, const void *object)
 {
     return !ready || preload_quiet_thread || preload_is_ours(caller) || preload_is_ours(object);
+}
+
+bool preload_leaves_out(const void *caller, const void *object)
+{
+    if (preload_is_quiet(caller, object))
+        return true;
+    posixtrace_mapping_note(caller);
+    return false;
 }
 
 void preload_event(trace_event_id_t id, const void *data, size_t length)

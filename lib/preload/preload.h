@@ -45,7 +45,7 @@
  * the types of the call's events. */
 #define PRELOAD_OFF(object, before, after)                           \
     (__builtin_expect(!posixtrace_system_wants(before, after), 1) || \
-     preload_is_quiet(PRELOAD_CALLER, (object)))
+     preload_leaves_out(PRELOAD_CALLER, (object)))
 #define PRELOAD_CALLER __builtin_return_address(0)
 /* (A, B): A, B */
 #define PRELOAD_LIST(...) __VA_ARGS__
@@ -86,6 +86,8 @@
 #pragma GCC visibility push(hidden)
 /* Is a call from there, about that object, not to be traced? */
 bool preload_is_quiet(const void *caller, const void *object);
+/* The same of a call that will be recorded if not; then also notes the mapping of the caller. */
+bool preload_leaves_out(const void *caller, const void *object);
 /* Does the address belong to posixtrace or to liburcu? */
 bool preload_is_ours(const void *address);
 

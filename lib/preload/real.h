@@ -72,6 +72,7 @@
     E(pclose, (FILE * a), (a))                                                             \
     E(closedir, (DIR * a), (a))                                                            \
     E(close_range, (unsigned a, unsigned b, int c), (a, b, c))                             \
+    E(dlclose, (void *a), (a))                                                             \
     E(pause, (void), ())                                                                   \
     E(usleep, (useconds_t a), (a))                                                         \
     E(timer_settime, (timer_t a, int b, const struct itimerspec *c, struct itimerspec *d), \

@@ -22,6 +22,7 @@ struct text {
     char *to;
     size_t left;
     bool any; /* for add_more() */
+    struct sites *sites;
 };
 
 static void add(struct text *t, const char *words)
@@ -169,10 +170,8 @@ static bool describe_call(const struct posixtrace_event *e, struct text *t)
         return false;
     memcpy(data, e->data, e->data_len);
     value = (int64_t)data[1];
-    if (e->id != POSIXTRACE_SLEEP && e->id != POSIXTRACE_SLEEP_DONE) {
-        snprintf(words, sizeof words, "0x%" PRIx64, data[0]);
-        add_more(t, words);
-    }
+    if (e->id != POSIXTRACE_SLEEP && e->id != POSIXTRACE_SLEEP_DONE)
+        add_more(t, sites_data(t->sites, e->pid, e->ns, data[0]));
     words[0] = '\0';
     if (has_due(e->id) && numbers > 1)
         due_words(e, value, words, sizeof words);
@@ -181,10 +180,10 @@ static bool describe_call(const struct posixtrace_event *e, struct text *t)
     else if (has_error(e->id) && value != 0)
         snprintf(words, sizeof words, "error %" PRIi64, value);
     add_more(t, words);
-    words[0] = '\0';
-    if (numbers == (second ? 3 : 2))
-        snprintf(words, sizeof words, "called from 0x%" PRIx64, data[numbers - 1]);
-    add_more(t, words);
+    if (numbers == (second ? 3 : 2)) {
+        add_more(t, "called from ");
+        add(t, sites_code(t->sites, e->pid, e->ns, data[numbers - 1]));
+    }
     return true;
 }
 
@@ -211,10 +210,9 @@ static bool describe_own(const struct posixtrace_event *e, struct text *t)
     return true;
 }
 
-bool describe_event(const struct log_file *log, const struct posixtrace_event *e, char *to,
-                    size_t size)
+bool describe_event(const struct print *p, const struct posixtrace_event *e, char *to, size_t size)
 {
-    struct text t = { to, size, false };
+    struct text t = { to, size, false, p->sites };
     int number;
 
     *to = '\0';
@@ -222,7 +220,7 @@ bool describe_event(const struct log_file *log, const struct posixtrace_event *e
         return false;
     switch (e->id) {
     case POSIX_TRACE_START:
-    case POSIX_TRACE_FILTER: return describe_sets(log, e, &t);
+    case POSIX_TRACE_FILTER: return describe_sets(p->log, e, &t);
     case POSIX_TRACE_STOP:
     case POSIX_TRACE_ERROR:
         if (e->data_len != sizeof number)

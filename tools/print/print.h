@@ -15,6 +15,7 @@
 #include <posixtrace/event.h>
 #include <posixtrace/format.h>
 
+#include "common/sites.h"
 #include "common/utf8.h"
 #include "input/layouts.h"
 #include "input/log_file.h"
@@ -55,6 +56,7 @@ struct print {
         char name[PRINT_NAME];
     } threads[PRINT_THREADS];
 
+    struct sites *sites;
     struct layouts layouts; /* text only */
     char *text;             /* an event's fields */
     size_t text_room;
@@ -111,7 +113,6 @@ void print_clipped(const char *text, size_t length, size_t columns);
 bool describe_is_own(const struct posixtrace_event *e);
 /* Describes a system event's data in a few words at to (room for size bytes, terminated); false if
  * the type has no data, or the data does not have its form. */
-bool describe_event(const struct log_file *log, const struct posixtrace_event *e, char *to,
-                    size_t size);
+bool describe_event(const struct print *p, const struct posixtrace_event *e, char *to, size_t size);
 
 #endif

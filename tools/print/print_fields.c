@@ -40,6 +40,36 @@ void print_clipped(const char *text, size_t length, size_t columns)
         out_text("...");
 }
 
+/* The place of a call in place of its address, in the fields of a system event. */
+static size_t put_site(struct print *p, const struct posixtrace_event *e, size_t length)
+{
+    static const char key[] = "caller=0x";
+    char *at = strstr(p->text, key), *end;
+    char site[SITES_TEXT];
+    uint64_t address;
+    size_t size, rest;
+
+    if (!at || !describe_is_own(e))
+        return length;
+    at += sizeof key - 3; /* the number */
+    address = strtoull(at, &end, 16);
+    size = sites_find(p->sites, e->pid, e->ns, address, POSIXTRACE_ADDRESS_RETURN, site);
+    if (size == 0)
+        return length;
+    rest = length - (size_t)(end - p->text);
+    if (length + size >= p->text_room) {
+        size_t from = (size_t)(at - p->text), to = (size_t)(end - p->text);
+
+        p->text_room = 2 * (length + size);
+        p->text = tool_grow(p->text, p->text_room, 1);
+        at = p->text + from;
+        end = p->text + to;
+    }
+    memmove(at + size, end, rest + 1);
+    memcpy(at, site, size);
+    return (size_t)(at - p->text) + size + rest;
+}
+
 bool print_fields(struct print *p, const struct posixtrace_event *e,
                   const posixtrace_layout_t *layout, size_t columns)
 {
@@ -52,6 +82,7 @@ bool print_fields(struct print *p, const struct posixtrace_event *e,
         p->text = tool_grow(p->text, p->text_room, 1);
         posixtrace_layout_text(layout, e->data, e->data_len, p->text, p->text_room);
     }
+    length = put_site(p, e, length);
     if (!p->utf8)
         length = make_ascii(p, length);
     print_clipped(p->text, length, columns);

@@ -194,8 +194,7 @@ static bool has_detail(struct print *p, const struct posixtrace_event *e, struct
     bool own = describe_is_own(e);
 
     d->layout = NULL;
-    d->described = (is_predefined(e->id) || own) &&
-                   describe_event(p->log, e, d->text, sizeof d->text);
+    d->described = (is_predefined(e->id) || own) && describe_event(p, e, d->text, sizeof d->text);
     if (!d->described && (!own || e->id > POSIXTRACE_SIGNAL_END))
         d->layout = layouts_find(&p->layouts, p->log->trid, e);
     return d->described || d->layout || e->data_len > 0 || e->truncation;

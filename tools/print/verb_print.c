@@ -26,12 +26,14 @@
 enum { PROGRESS_EVERY = 0x3fff };
 enum { FORMAT = 1, COLOUR, WIDTH, STRICT, FOLLOW };
 
-static const struct option_spec options[] = {
-    { "format", true, FORMAT },  SELECT_OPTIONS,
-    { "color", true, COLOUR },   { "width", true, WIDTH },
-    { "strict", false, STRICT }, { "follow", false, FOLLOW },
-    { NULL, false, 0 }
-};
+static const struct option_spec options[] = { { "format", true, FORMAT },
+                                              SELECT_OPTIONS,
+                                              { "color", true, COLOUR },
+                                              { "width", true, WIDTH },
+                                              { "strict", false, STRICT },
+                                              { "follow", false, FOLLOW },
+                                              SITES_OPTIONS,
+                                              { NULL, false, 0 } };
 
 static const char help[] =
     "usage: posixtrace print [OPTION]... [LOG|-]\n"
@@ -50,7 +52,7 @@ static const char help[] =
     "  --color=WHEN     text in colour: auto (default), always or never\n"
     "  --width=N        fit text to N columns, from 40; 0: all of it. Default: the\n"
     "                   terminal's, with '..' where something is cut, elsewhere 0\n"
-    "  --follow         events as they are made, of a running process, until it ends\n"
+    "  --follow         events as they are made, of a running process, until it ends\n" SITES_HELP
     "  --strict         exit with 3 if the log has lost events or is damaged\n"
     "  --help           print this\n"
     "\n"
@@ -66,6 +68,7 @@ struct request {
     enum colour_when colour;
     long width; /* -1: as fits */
     bool strict, follow;
+    struct sites sites;
 };
 
 static int set_width(const char *value, long *width)
@@ -84,6 +87,8 @@ static int take_option(struct request *r, int code, const char *value)
 {
     if (select_is_option(code))
         return select_take_option(&r->select, code, value);
+    if (sites_is_option(code))
+        return sites_take_option(&r->sites, code, value);
     switch (code) {
     case FORMAT: return format_option(value, true, &r->format);
     case COLOUR: return colour_option(value, &r->colour);
@@ -202,11 +207,13 @@ static int print_log(struct request *r, struct print *p)
 }
 
 /* Before the log is read. */
-static struct print *new_print(const struct request *r, struct log_file *log)
+static struct print *new_print(struct request *r, struct log_file *log)
 {
     struct print *p = tool_grow(NULL, 1, sizeof *p);
 
     print_init(p, format_option_name(r->format), log);
+    sites_open(&r->sites, log->trid);
+    p->sites = &r->sites;
     colour_begin(r->colour);
     p->width = columns(r->width);
     if (p->printer == &printer_text && log->seekable && log->info.events > 0) {
@@ -315,6 +322,7 @@ static int run(struct options *o)
     }
     if (status == EXIT_DONE)
         status = r.follow ? follow_request(&r) : print_request(&r);
+    sites_close(&r.sites);
     select_free(&r.select);
     return status;
 }

@@ -11,6 +11,7 @@
 
 #include <posixtrace/report.h>
 
+#include "common/sites.h"
 #include "input/log_file.h"
 #include "input/select.h"
 
@@ -35,6 +36,7 @@ enum report_section {
 struct report_view {
     struct log_file *log;
     struct selection *select;
+    struct sites *sites;
     posixtrace_report_t *report;
     const struct posixtrace_report_summary *summary;
     struct report_rows rows[REPORT_SECTIONS];

@@ -32,20 +32,21 @@ static const char *percentile(const posixtrace_statistics_t *statistics, double 
 static void print_longest(const struct report_view *v, const struct posixtrace_report_object *o)
 {
     const char *call = o->is_descriptor ? posixtrace_call_text(o->call) : NULL;
-    char text[512];
+    char text[1024];
     size_t used;
 
     used = (size_t)snprintf(text, sizeof text, "longest: %s%s%s at %s", call ? call : "",
                             call ? " of " : "", report_tid_label(v, o->pid, o->longest_tid),
                             report_when(v, o->longest_at_ns));
     if (o->caller && used < sizeof text)
-        used += (size_t)snprintf(text + used, sizeof text - used, ", called from 0x%" PRIx64,
-                                 o->caller);
+        used += (size_t)snprintf(text + used, sizeof text - used, ", called from %s",
+                                 sites_code(v->sites, o->pid, o->longest_at_ns, o->caller));
     if (o->holder_tid && used < sizeof text)
         used += (size_t)snprintf(text + used, sizeof text - used, "; held by %s",
                                  report_tid_label(v, o->pid, o->holder_tid));
     if (o->holder_tid && o->holder_caller && used < sizeof text)
-        snprintf(text + used, sizeof text - used, ", locked from 0x%" PRIx64, o->holder_caller);
+        snprintf(text + used, sizeof text - used, ", locked from %s",
+                 sites_code(v->sites, o->pid, o->longest_at_ns, o->holder_caller));
     out_spaces(INDENT);
     out_wrapped(text, INDENT, INDENT);
 }

@@ -76,7 +76,18 @@ static void put_percentiles(const posixtrace_statistics_t *statistics)
     json_integer("p99_9_ns", posixtrace_statistics_percentile(statistics, 99.9));
 }
 
-static void put_object(const struct posixtrace_report_object *o)
+/* A function or variable; nothing where it is not known. */
+static void put_site(const struct report_view *v, const char *key,
+                     const struct posixtrace_report_object *o, uint64_t address,
+                     enum posixtrace_address kind)
+{
+    char text[SITES_TEXT];
+
+    if (address && sites_find(v->sites, o->pid, o->longest_at_ns, address, kind, text) > 0)
+        json_text(key, text);
+}
+
+static void put_object(const struct report_view *v, const struct posixtrace_report_object *o)
 {
     json_open(NULL, '{');
     json_text("kind", posixtrace_wait_text(o->kind));
@@ -85,6 +96,8 @@ static void put_object(const struct posixtrace_report_object *o)
         json_integer("descriptor", (int64_t)o->object);
     else
         json_count("object", o->object);
+    if (!o->is_descriptor)
+        put_site(v, "object_symbol", o, o->object, POSIXTRACE_ADDRESS_DATA);
     if (o->name[0])
         json_text("name", o->name);
     json_count("calls", o->calls);
@@ -99,12 +112,14 @@ static void put_object(const struct posixtrace_report_object *o)
         json_integer("longest_at_ns", o->longest_at_ns);
         json_integer("longest_tid", o->longest_tid);
         json_count("caller", o->caller);
+        put_site(v, "caller_site", o, o->caller, POSIXTRACE_ADDRESS_RETURN);
         if (o->is_descriptor && posixtrace_call_text(o->call))
             json_text("call", posixtrace_call_text(o->call));
     }
     if (o->holder_tid) {
         json_integer("holder_tid", o->holder_tid);
         json_count("holder_caller", o->holder_caller);
+        put_site(v, "holder_caller_site", o, o->holder_caller, POSIXTRACE_ADDRESS_RETURN);
     }
     json_close();
 }
@@ -113,7 +128,7 @@ static void put_objects(const struct report_view *v, const char *key, enum repor
 {
     json_open(key, '[');
     for (size_t i = 0; i < report_shown(v, section); i++)
-        put_object(report_object(v, section, i));
+        put_object(v, report_object(v, section, i));
     json_close();
 }
 

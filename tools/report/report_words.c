@@ -41,7 +41,8 @@ const char *report_tid_label(const struct report_view *v, pid_t pid, pid_t tid)
     return text;
 }
 
-static void put_label(char *text, size_t size, const struct posixtrace_report_object *o)
+static void put_label(const struct report_view *v, char *text, size_t size,
+                      const struct posixtrace_report_object *o)
 {
     if (o->is_descriptor && o->name[0])
         snprintf(text, size, "%s%s", o->kind == POSIXTRACE_WAIT_FILE_LOCK ? "lock of " : "",
@@ -59,7 +60,7 @@ static void put_label(char *text, size_t size, const struct posixtrace_report_ob
     else if (o->kind == POSIXTRACE_WAIT_SLEEP || o->kind == POSIXTRACE_WAIT_SIGNAL)
         text[0] = '\0';
     else
-        snprintf(text, size, "0x%" PRIx64, o->object);
+        snprintf(text, size, "%s", sites_data(v->sites, o->pid, o->longest_at_ns, o->object));
 }
 
 const char *report_object_name(const struct report_view *v, enum report_section section,
@@ -68,7 +69,7 @@ const char *report_object_name(const struct report_view *v, enum report_section 
     const char *kind = "";
     char *text = next_buffer(), label[SIZE - 64], number[16] = "";
 
-    put_label(label, sizeof label, o);
+    put_label(v, label, sizeof label, o);
     if (section == REPORT_WAITS)
         kind = posixtrace_wait_text(o->kind);
     if (process && v->processes > 1)

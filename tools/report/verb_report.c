@@ -25,6 +25,7 @@ static const struct option_spec options[] = { { "format", true, FORMAT },
                                               { "top", true, TOP },
                                               { "strict", false, STRICT },
                                               SELECT_OPTIONS,
+                                              SITES_OPTIONS,
                                               { NULL, false, 0 } };
 
 static const char help[] =
@@ -36,7 +37,7 @@ static const char help[] =
     "\n"
     "  --format=FORMAT  text (default), or json: one object, times in ns\n"
     "  --top=N          N rows a section, 0: all (default 10; json: all)\n"
-    "  --color=WHEN     text in colour: auto (default), always or never\n" SELECT_HELP
+    "  --color=WHEN     text in colour: auto (default), always or never\n" SELECT_HELP SITES_HELP
     "  --strict         exit with 3 if the log has lost events or is damaged\n"
     "  --help           print this\n"
     "\n"
@@ -49,6 +50,7 @@ struct request {
     struct selection select;
     long top; /* -1: not given */
     bool json, strict;
+    struct sites sites;
 };
 
 static int take_format(struct request *r, const char *value)
@@ -77,6 +79,8 @@ static int take_option(struct request *r, int code, const char *value)
 {
     if (select_is_option(code))
         return select_take_option(&r->select, code, value);
+    if (sites_is_option(code))
+        return sites_take_option(&r->sites, code, value);
     switch (code) {
     case FORMAT: return take_format(r, value);
     case COLOUR: return colour_option(value, &r->colour);
@@ -167,10 +171,11 @@ static void print_view(const struct request *r, struct report_view *v)
 
 static int report_on(struct request *r, struct log_file *log)
 {
-    struct report_view v = { .log = log, .select = &r->select };
+    struct report_view v = { .log = log, .select = &r->select, .sites = &r->sites };
     int status = log->seekable ? select_resolve(&r->select, log->info.first_ns)
                                : select_resolve_absolute(&r->select);
 
+    sites_open(&r->sites, log->trid);
     if (status == EXIT_DONE)
         status = create(&v);
     if (status == EXIT_DONE)
@@ -182,6 +187,7 @@ static int report_on(struct request *r, struct log_file *log)
         status = log_file_report_loss(log, r->strict, status);
     }
     posixtrace_report_free(v.report);
+    sites_close(&r->sites);
     return status;
 }
 

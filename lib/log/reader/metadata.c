@@ -61,6 +61,8 @@ int pt_reader_learn(struct pt_log_reader *r, const struct pt_packet_head *packet
         return learn_text(r, PT_TEXT_NAME, p);
     if (packet->type == PT_PACKET_DESCRIPTION)
         return learn_text(r, PT_TEXT_DESCRIPTION, p);
+    if (packet->type == PT_PACKET_MAPPING)
+        return learn_text(r, PT_TEXT_MAPPING, p);
     if (packet->type == PT_PACKET_SYNC) {
         const struct pt_packet_sync *sync = p;
         int error = 0;

@@ -352,7 +352,14 @@ const char *pt_log_reader_text(const struct pt_log_reader *r, enum pt_text kind,
 {
     const char *text = pt_string_table_get(&r->texts, kind, id);
 
-    if (text || id >= PT_ID_MAX || !r->tail_texts)
+    if (text || !r->tail_texts || id >= r->tail_texts->text_end[kind])
         return text;
     return r->tail_texts->text[kind][id];
+}
+
+uint32_t pt_log_reader_text_end(const struct pt_log_reader *r, enum pt_text kind)
+{
+    uint32_t end = r->texts.end[kind], more = r->tail_texts ? r->tail_texts->text_end[kind] : 0;
+
+    return end > more ? end : more;
 }

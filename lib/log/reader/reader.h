@@ -24,7 +24,9 @@ struct pt_log_tail {
     size_t packet_count;
     const struct pt_sync *syncs; /* all of them, the log's own included */
     size_t sync_count;
-    const char *(*text)[PT_ID_MAX]; /* of each kind (PT_TEXTS), NULL where none */
+    /* Of each kind, NULL where none; by ids below the end. */
+    const char **text[PT_TEXTS];
+    uint32_t text_end[PT_TEXTS];
     /* Cumulative: the log's events up to the packet booked.lsn, and those of the tail's
      * packets.  pt_log_reader_set_tail corrects LOST_OVERWRITTEN, which may be below 0
      * until then. */
@@ -86,6 +88,8 @@ int pt_log_reader_leave_out_end(struct pt_log_reader *r, uint64_t *size);
 
 /* NULL where the log has none.  For a pipe: as far as read. */
 const char *pt_log_reader_text(const struct pt_log_reader *r, enum pt_text kind, uint32_t id);
+/* One past the last id with a text. */
+uint32_t pt_log_reader_text_end(const struct pt_log_reader *r, enum pt_text kind);
 /* Status as of the log's end (POSIX meanings); fills all members. */
 void pt_log_reader_status(struct pt_log_reader *r, struct posix_trace_status_info *status);
 int pt_log_reader_info(struct pt_log_reader *r, struct posixtrace_info *info);

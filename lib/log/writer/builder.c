@@ -523,6 +523,13 @@ int pt_log_builder_describe(struct pt_log_builder *b, const char *name, const ch
     return pt_log_put_text(b->writer, PT_TEXT_DESCRIPTION, (uint32_t)id, text);
 }
 
+int pt_log_builder_map(struct pt_log_builder *b, uint32_t number, const char *text)
+{
+    int error = pt_log_put_text(b->writer, PT_TEXT_MAPPING, number, text);
+
+    return error == -EINVAL ? 0 : error;
+}
+
 void pt_log_builder_lost(struct pt_log_builder *b, const uint64_t lost[POSIXTRACE_LOSS_CAUSES])
 {
     for (unsigned c = 0; c < PT_LOSS_CAUSES; c++)

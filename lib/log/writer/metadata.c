@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Writes what readers need to decode events: the header of the file, names, descriptions and
- * sync points.
+ * Writes what readers need to decode events: the header of the file, names, descriptions,
+ * mappings and sync points.
  */
 #include <posixtrace/attr.h>
 #include <string.h>
@@ -86,6 +86,8 @@ int pt_log_writer_begin_file(struct pt_log_writer *w)
 uint32_t pt_log_writer_text_packet(struct pt_log_writer *w, void *at, enum pt_text kind,
                                    uint32_t id)
 {
+    static const uint16_t packets[PT_TEXTS] = { PT_PACKET_NAME, PT_PACKET_DESCRIPTION,
+                                                PT_PACKET_MAPPING };
     const char *text = pt_string_table_get(&w->texts, kind, id);
     struct pt_packet_text *p = at;
     uint32_t length = (uint32_t)strlen(text);
@@ -95,8 +97,7 @@ uint32_t pt_log_writer_text_packet(struct pt_log_writer *w, void *at, enum pt_te
     p->id = id;
     p->length = length;
     memcpy(p + 1, text, length);
-    return pt_log_writer_seal(w, &p->head,
-                              kind == PT_TEXT_NAME ? PT_PACKET_NAME : PT_PACKET_DESCRIPTION, bytes);
+    return pt_log_writer_seal(w, &p->head, packets[kind], bytes);
 }
 
 uint32_t pt_log_writer_sync_packet(struct pt_log_writer *w, void *at, const struct pt_sync *points,
@@ -127,7 +128,7 @@ int pt_log_writer_copies(struct pt_log_writer *w)
                          0);
     }
     for (unsigned kind = 0; kind < PT_TEXTS; kind++)
-        for (uint32_t id = 1; id < PT_ID_MAX; id++) {
+        for (uint32_t id = 1; id < w->texts.end[kind]; id++) {
             if (!pt_string_table_get(&w->texts, (enum pt_text)kind, id))
                 continue;
             at = pt_output_reserve(&w->out, PT_TEXT_PACKET_MAX, &error);
@@ -167,7 +168,7 @@ int pt_log_put_text(struct pt_log_writer *w, enum pt_text kind, uint32_t id, con
     size_t length = strnlen(text, pt_text_max(kind) + 1u); /* in memory that others write */
     int error;
 
-    if (id == 0 || id >= PT_ID_MAX || length > pt_text_max(kind))
+    if (id == 0 || id >= pt_text_end(kind) || length > pt_text_max(kind))
         return -EINVAL;
     error = pt_string_table_keep(&w->texts, kind, id, text, length);
     if (error <= 0)

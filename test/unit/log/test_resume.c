@@ -78,12 +78,14 @@ static struct pt_log_tail tail_of(const struct pt_log_packet *packets, size_t n)
     text[PT_TEXT_NAME][ID_A] = "event a";
     text[PT_TEXT_NAME][ID_B + 1] = "only in the segment";
     text[PT_TEXT_DESCRIPTION][ID_A] = "u64 number";
+    text[PT_TEXT_MAPPING][1] = "o - /bin/app";
     return (struct pt_log_tail){
         .packets = packets,
         .packet_count = n,
         .syncs = &sync,
         .sync_count = 1,
-        .text = text,
+        .text = { text[PT_TEXT_NAME], text[PT_TEXT_DESCRIPTION], text[PT_TEXT_MAPPING] },
+        .text_end = { PT_ID_MAX, PT_ID_MAX, 2 },
         .status = { .status_running = POSIX_TRACE_RUNNING, .peak_bytes = 4711 },
         .authors = totals,
         .author_count = AUTHORS,

@@ -10,6 +10,7 @@
 #include <posixtrace/filter.h>
 #include <posixtrace/info.h>
 #include <posixtrace/log.h>
+#include <posixtrace/mapping.h>
 #include <posixtrace/system.h>
 #include <pthread.h>
 #include <signal.h>
@@ -90,6 +91,18 @@ static void call_eventset_system(void)
 static void call_system_streams(void)
 {
     is_good = posixtrace_system_streams(POSIXTRACE_SEM_POST) != 0;
+}
+
+static void call_mapping_note(void)
+{
+    posixtrace_mapping_note((const void *)(uintptr_t)call_thread_renamed);
+    is_good = true;
+}
+
+static void call_mapping_changed(void)
+{
+    posixtrace_mapping_changed();
+    is_good = true;
 }
 
 static void call_system_wants(void)
@@ -223,6 +236,8 @@ static const struct {
     { "posixtrace_system_wanted", call_system_wanted },
     { "posixtrace_eventset_system", call_eventset_system },
     { "posixtrace_system_streams", call_system_streams },
+    { "posixtrace_mapping_note", call_mapping_note },
+    { "posixtrace_mapping_changed", call_mapping_changed },
     { "posixtrace_system_wants", call_system_wants },
     { "posixtrace_thread_renamed", call_thread_renamed },
     { "posixtrace_value_float", call_value_float },

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* See mappings.h. */
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include "base/clock.h"
+#include "base/sys.h"
+#include "base/thread.h"
+#include "page/mapping_list.h"
+#include "mapping/mapping_scan.h"
+#include "mapping/mappings.h"
+#include "process/self.h"
+
+enum { OBJECTS = 1024, PAGES = 512, PAGE_SHIFT = 12, EAGER = 64 };
+
+struct object {
+    uintptr_t begin, end;
+    uint32_t id; /* of its text */
+    bool seen, is_new;
+};
+
+/* Of the process that has the lock. */
+static struct {
+    const struct pt_names *names; /* the map that has them; NULL: none */
+    uint32_t pid;                 /* of the process that has added them last */
+    int64_t ns;                   /* when */
+    unsigned count;
+    uint32_t vain; /* times that they were read for an address in none */
+    struct object object[OBJECTS];
+    struct pt_mapping_scan scan;
+    char line[PT_MAPPING_MAX + 1];
+    size_t length;
+    int64_t now;
+    const char *begins; /* the next line */
+} state;
+
+static uint32_t holder;    /* the pid of the process that has the state, or 0 */
+static uint64_t *pages;    /* numbers of pages with known addresses; wiped by fork */
+static uint32_t changes;   /* how often some may have gone */
+static uint32_t looked_at; /* changes that were looked at; under the lock */
+static bool off;           /* the list is full, or the mappings cannot be read */
+
+/* ---- lines ---- */
+
+static void put(const char *text, size_t length)
+{
+    if (length > PT_MAPPING_MAX - state.length)
+        length = PT_MAPPING_MAX - state.length;
+    memcpy(state.line + state.length, text, length);
+    state.length += length;
+}
+
+static void put_number(uint64_t number, unsigned base, char end)
+{
+    char digits[24], *p = digits + sizeof digits;
+
+    *--p = end;
+    do
+        *--p = "0123456789abcdef"[number % base];
+    while (number /= base);
+    put(p, (size_t)(digits + sizeof digits - p));
+}
+
+static void end_line(struct pt_self *self)
+{
+    uint32_t id;
+
+    if (state.length == 0)
+        return;
+    if (pt_mapping_list_add(self->names, state.line, state.length - 1, &id) < 0)
+        off = true;
+    state.length = 0;
+}
+
+/* Begins a line of that kind, unless one is there with room for one more number. */
+static void begin_line(struct pt_self *self, char kind)
+{
+    const char start[2] = { kind, ' ' };
+
+    if (state.length > PT_MAPPING_MAX - 64)
+        end_line(self);
+    if (state.length > 0)
+        return;
+    put(start, sizeof start);
+    put_number(self->pid, 10, ' ');
+    put_number((uint64_t)state.now, 10, ' ');
+}
+
+/* ---- what has changed ---- */
+
+/* The number of the object's text. */
+static uint32_t text_of(struct pt_self *self, const struct pt_mapped_object *o)
+{
+    uint32_t id;
+
+    state.length = 0;
+    put("o ", 2);
+    for (unsigned i = 0; i < o->build_id_length; i++) {
+        put(&"0123456789abcdef"[o->build_id[i] >> 4], 1);
+        put(&"0123456789abcdef"[o->build_id[i] & 15], 1);
+    }
+    put("- ", o->build_id_length ? 0 : 1);
+    put(" ", 1);
+    put(o->path, o->path_length);
+    id = pt_mapping_list_find(self->names, state.line, state.length);
+    if (id == 0 && pt_mapping_list_add(self->names, state.line, state.length, &id) < 0)
+        off = true;
+    state.length = 0;
+    return id;
+}
+
+static void visit(void *context, const struct pt_mapped_object *o)
+{
+    struct object *have = NULL;
+    uint32_t id = text_of(context, o);
+
+    for (unsigned i = 0; i < state.count && !have; i++)
+        if (state.object[i].begin == o->begin && state.object[i].end == o->end &&
+            state.object[i].id == id)
+            have = &state.object[i];
+    if (!have && state.count < OBJECTS && id) {
+        have = &state.object[state.count++];
+        *have = (struct object){ .begin = o->begin, .end = o->end, .id = id, .is_new = true };
+    }
+    if (have)
+        have->seen = true;
+}
+
+static void put_gone(struct pt_self *self)
+{
+    unsigned kept = 0;
+
+    for (unsigned i = 0; i < state.count; i++) {
+        if (state.object[i].seen) {
+            state.object[kept++] = state.object[i];
+            continue;
+        }
+        begin_line(self, '-');
+        put_number(state.object[i].begin, 16, ' ');
+    }
+    state.count = kept;
+    end_line(self);
+}
+
+/* whole: the line says that the process has these and no others. */
+static void put_new(struct pt_self *self, bool whole)
+{
+    for (unsigned i = 0; i < state.count; i++) {
+        const struct object *o = &state.object[i];
+
+        if (!o->is_new)
+            continue;
+        if (state.length > PT_MAPPING_MAX - 64)
+            whole = false;
+        begin_line(self, whole ? '=' : '+');
+        put_number(o->begin, 16, '-');
+        put_number(o->end, 16, ':');
+        put_number(o->id, 10, ' ');
+    }
+    end_line(self);
+}
+
+static void read_again(struct pt_self *self)
+{
+    bool whole = state.names == NULL;
+
+    if (whole)
+        state.count = 0;
+    for (unsigned i = 0; i < state.count; i++)
+        state.object[i].seen = state.object[i].is_new = false;
+    state.names = self->names;
+    state.scan.visit = visit;
+    state.scan.context = self;
+    if (!pt_mapping_scan(&state.scan)) {
+        off = true;
+        return;
+    }
+    state.now = (int64_t)pt_clock_ns(CLOCK_REALTIME);
+    put_gone(self);
+    put_new(self, whole);
+    state.ns = state.now;
+}
+
+/* A forked child has the mappings of its parent, as of the time when they were last read. */
+static void put_parent(struct pt_self *self)
+{
+    state.now = (int64_t)pt_clock_ns(CLOCK_REALTIME);
+    state.length = 0;
+    begin_line(self, '<');
+    put_number(state.pid, 10, ' ');
+    put_number((uint64_t)state.ns, 10, ' ');
+    end_line(self);
+}
+
+/* ---- addresses ---- */
+
+static bool is_in(uintptr_t address)
+{
+    for (unsigned i = 0; i < state.count; i++)
+        if (address - state.object[i].begin < state.object[i].end - state.object[i].begin)
+            return true;
+    return false;
+}
+
+/* After many vain attempts, as for code that the program makes itself, only some read again. */
+static bool is_due(void)
+{
+    return state.vain < EAGER || (state.vain & (state.vain - 1)) == 0;
+}
+
+static void look(struct pt_self *self, uintptr_t address)
+{
+    uint32_t now = pt_load_acquire(&changes);
+
+    if (state.names && state.names != self->names)
+        state.names = NULL;
+    if (state.names && state.pid != self->pid)
+        put_parent(self);
+    state.pid = self->pid;
+    if (state.names && now == looked_at && is_in(address))
+        return;
+    looked_at = now;
+    if (state.names == NULL || is_due())
+        read_again(self);
+    state.vain += !is_in(address);
+}
+
+/* False: another thread has it, or the caller interrupted its own. */
+static bool take_state(uint32_t pid)
+{
+    uint32_t was = 0;
+
+    if (pt_cas_seqcst(&holder, &was, pid))
+        return true;
+    if (was == pid || !pt_cas_seqcst(&holder, &was, pid))
+        return false;
+    state.names = NULL; /* a thread of the parent was changing it */
+    state.length = 0;
+    return true;
+}
+
+static uint64_t *page_of(uintptr_t address)
+{
+    uint64_t *p = pt_load_relaxed(&pages), *none = NULL;
+
+    if (pt_unlikely(!p)) {
+        p = pt_sys_pages(PAGES * sizeof *p);
+        if (!p)
+            return NULL;
+        madvise(p, PAGES * sizeof *p, MADV_WIPEONFORK);
+        if (!pt_cas_seqcst(&pages, &none, p)) {
+            munmap(p, PAGES * sizeof *p);
+            p = none;
+        }
+    }
+    return &p[(address >> PAGE_SHIFT) * 0x9e3779b97f4a7c15ull >> 55];
+}
+
+static PT_COLD void note(uintptr_t address)
+{
+    struct pt_self *self = pt_self_get();
+    uint64_t *page = page_of(address);
+    sigset_t before;
+    int cancel;
+
+    if (!self || !page || pt_load_relaxed(&self->page->gates[0]) == 0)
+        return;
+    pt_thread_hold_signals(&before);
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    if (take_state(self->pid)) {
+        look(self, address);
+        pt_store_release(&holder, 0u);
+        pt_store_relaxed(page, (uint64_t)(address >> PAGE_SHIFT));
+    }
+    pthread_setcancelstate(cancel, NULL);
+    pt_thread_let_signals(&before);
+}
+
+void pt_mappings_note(uintptr_t address)
+{
+    const uint64_t *p = pt_load_relaxed(&pages);
+    int saved;
+
+    if (pt_likely(p && pt_load_relaxed(&p[(address >> PAGE_SHIFT) * 0x9e3779b97f4a7c15ull >> 55]) ==
+                           address >> PAGE_SHIFT))
+        return;
+    if (pt_load_relaxed(&off))
+        return;
+    saved = errno;
+    note(address);
+    errno = saved;
+}
+
+void pt_mappings_changed(void)
+{
+    uint64_t *p = pt_load_relaxed(&pages);
+
+    pt_add_relaxed(&changes, 1u);
+    for (unsigned i = 0; p && i < PAGES; i++)
+        pt_store_relaxed(&p[i], (uint64_t)0);
+}

@@ -1,0 +1,540 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Mappings of processes in streams and logs, and what posixtrace/symbols.h makes of them: of this
+ * program, of a library that comes and goes, of a child, in logs that lost their first events, in
+ * a snapshot, in the log of a killed process, and with files of another machine.
+ */
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <posixtrace/event.h>
+#include <posixtrace/info.h>
+#include <posixtrace/log.h>
+#include <posixtrace/mapping.h>
+#include <posixtrace/symbols.h>
+#include <posixtrace/system.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include "support/trace_helpers.h"
+
+static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t locks[8] = { [3] = PTHREAD_MUTEX_INITIALIZER };
+
+enum { LOCK_LINE = __LINE__ + 4 };
+static __attribute__((noinline, noclone)) void locker(pthread_mutex_t *lock)
+{
+    /* Each on a line of its own. */
+    pthread_mutex_lock(lock);
+    pthread_mutex_unlock(lock);
+}
+
+static trace_id_t begin(char path[TH_PATH], int log_policy)
+{
+    trace_id_t trid = th_stream_log(th_file(path, O_RDWR), .inherit = POSIX_TRACE_INHERITED,
+                                    .log_policy = log_policy, .log_size = 65536);
+
+    ck_ok(posix_trace_start(trid));
+    return trid;
+}
+
+static posixtrace_symbols_t *symbols_of(trace_id_t trid, const char *debug_dir)
+{
+    posixtrace_symbols_t *s;
+
+    ck_ok(posixtrace_symbols_create(debug_dir, &s));
+    ck_ok(posixtrace_symbols_update(s, trid));
+    return s;
+}
+
+struct lock_call {
+    pid_t pid;
+    int64_t ns;
+    uint64_t object, caller;
+};
+
+/* The last mutex_lock of the process; pid 0: of any. */
+static struct lock_call call_in(trace_id_t trid, pid_t pid)
+{
+    struct lock_call call = { 0 };
+    struct posixtrace_event e;
+    int unavailable = 0;
+
+    ck_ok(posix_trace_rewind(trid));
+    for (;;) {
+        ck_ok(posixtrace_next_event(trid, &e, sizeof e, &unavailable));
+        if (unavailable)
+            break;
+        if (e.id != POSIXTRACE_MUTEX_LOCK || (pid && e.pid != pid))
+            continue;
+        call.pid = e.pid;
+        call.ns = e.ns;
+        memcpy(&call.object, e.data, sizeof call.object);
+        memcpy(&call.caller, (const char *)e.data + 8, sizeof call.caller);
+    }
+    ck_assert_int_ne(call.pid, 0);
+    return call;
+}
+
+static const char *text_of(posixtrace_symbols_t *s, const struct lock_call *call, bool data)
+{
+    char *text = th_alloc(256);
+
+    posixtrace_symbols_text(s, call->pid, call->ns, data ? call->object : call->caller,
+                            data ? POSIXTRACE_ADDRESS_DATA : POSIXTRACE_ADDRESS_RETURN, text, 256);
+    return text;
+}
+
+static const char *locker_text(void)
+{
+    char *text = th_alloc(256);
+
+    snprintf(text, 256, "locker (test_mappings.c:%d)", LOCK_LINE);
+    return text;
+}
+
+/* The last call of the log's process is that of locker() with this object. */
+static void expect_locker(trace_id_t trid, pid_t pid, const char *object)
+{
+    posixtrace_symbols_t *s = symbols_of(trid, NULL);
+    struct lock_call call = call_in(trid, pid);
+
+    ck_assert_str_eq(text_of(s, &call, false), locker_text());
+    ck_assert_str_eq(text_of(s, &call, true), object);
+    posixtrace_symbols_free(s);
+}
+
+static void expect_locker_in(const char *path, pid_t pid, const char *object)
+{
+    trace_id_t trid = th_open(path);
+
+    expect_locker(trid, pid, object);
+    th_close(trid);
+}
+
+START_TEST(program)
+{
+    char path[TH_PATH];
+    trace_id_t trid = begin(path, POSIX_TRACE_APPEND);
+
+    locker(&table_lock);
+    ck_ok(posix_trace_shutdown(trid));
+    expect_locker_in(path, 0, "table_lock");
+}
+END_TEST
+
+START_TEST(element_of_an_array)
+{
+    char path[TH_PATH], expected[64];
+    trace_id_t trid = begin(path, POSIX_TRACE_APPEND);
+
+    locker(&locks[3]);
+    ck_ok(posix_trace_shutdown(trid));
+    snprintf(expected, sizeof expected, "locks+0x%zx", 3 * sizeof locks[0]);
+    expect_locker_in(path, 0, expected);
+}
+END_TEST
+
+/* A lock on the stack has no name. */
+START_TEST(unknown)
+{
+    pthread_mutex_t own = PTHREAD_MUTEX_INITIALIZER;
+    posixtrace_symbols_t *s;
+    struct posixtrace_symbol symbol;
+    char path[TH_PATH];
+    trace_id_t trid = begin(path, POSIX_TRACE_APPEND);
+    struct lock_call call;
+
+    locker(&own);
+    ck_ok(posix_trace_shutdown(trid));
+    trid = th_open(path);
+    s = symbols_of(trid, NULL);
+    call = call_in(trid, 0);
+    ck_assert_str_eq(text_of(s, &call, true), "");
+    ck_assert(!posixtrace_symbols_find(s, call.pid, call.ns, call.object, POSIXTRACE_ADDRESS_DATA,
+                                       &symbol, sizeof symbol));
+    ck_assert(!posixtrace_symbols_find(s, call.pid + 1, call.ns, call.caller,
+                                       POSIXTRACE_ADDRESS_RETURN, &symbol, sizeof symbol));
+    ck_assert(posixtrace_symbols_find(s, call.pid, call.ns, call.caller, POSIXTRACE_ADDRESS_RETURN,
+                                      &symbol, sizeof symbol));
+    ck_assert_str_eq(symbol.name, "locker");
+    ck_assert_int_eq(symbol.line, LOCK_LINE);
+    ck_assert_uint_gt(symbol.in_name, 0);
+    posixtrace_symbols_free(s);
+    th_close(trid);
+}
+END_TEST
+
+static void *load(void (**work)(void))
+{
+    void *module = dlopen(getenv("TEST_MODULE"), RTLD_NOW | RTLD_LOCAL);
+
+    ck_assert_msg(module != NULL, "%s", dlerror());
+    *(void **)work = dlsym(module, "module_work");
+    ck_assert(*work != NULL);
+    return module;
+}
+
+START_TEST(library)
+{
+    char path[TH_PATH];
+    trace_id_t trid = begin(path, POSIX_TRACE_APPEND);
+    struct posixtrace_symbol symbol;
+    posixtrace_symbols_t *s;
+    struct lock_call call;
+    void (*work)(void);
+    void *module;
+
+    locker(&table_lock);
+    module = load(&work);
+    work();
+    dlclose(module);
+    ck_ok(posix_trace_shutdown(trid));
+    trid = th_open(path);
+    s = symbols_of(trid, NULL);
+    call = call_in(trid, 0);
+    ck_assert_ptr_nonnull(strstr(text_of(s, &call, false), "module_work (mapping_module.c:"));
+    ck_assert_str_eq(text_of(s, &call, true), "module_lock");
+    ck_assert(posixtrace_symbols_find(s, call.pid, call.ns, call.caller, POSIXTRACE_ADDRESS_RETURN,
+                                      &symbol, sizeof symbol));
+    ck_assert_str_eq(strrchr(symbol.path, '/'), strrchr(getenv("TEST_MODULE"), '/'));
+    posixtrace_symbols_free(s);
+    th_close(trid);
+}
+END_TEST
+
+/* How many texts of that kind the log has of the process. */
+static unsigned texts(trace_id_t trid, char kind, pid_t pid)
+{
+    char text[POSIXTRACE_MAPPING_MAX + 1], start[32];
+    unsigned n = 0;
+
+    snprintf(start, sizeof start, "%c %d ", kind, (int)pid);
+    for (uint32_t i = 1; posixtrace_mapping_text(trid, i, text, sizeof text) == 0; i++)
+        n += strncmp(text, start, strlen(start)) == 0;
+    return n;
+}
+
+/* After dlclose() the next call finds that it is gone. */
+START_TEST(library_that_is_gone)
+{
+    char path[TH_PATH];
+    trace_id_t trid = begin(path, POSIX_TRACE_APPEND);
+    void (*work)(void);
+    void *module = load(&work);
+
+    work();
+    dlclose(module);
+    locker(&table_lock);
+    module = load(&work);
+    work();
+    dlclose(module);
+    ck_ok(posix_trace_shutdown(trid));
+    trid = th_open(path);
+    ck_assert_uint_ge(texts(trid, '-', getpid()), 1);
+    ck_assert_uint_ge(texts(trid, '+', getpid()), 1);
+    th_close(trid);
+}
+END_TEST
+
+START_TEST(child)
+{
+    char path[TH_PATH];
+    trace_id_t trid = begin(path, POSIX_TRACE_APPEND);
+    pid_t pid;
+
+    locker(&table_lock);
+    pid = fork();
+    if (pid == 0) {
+        locker(&table_lock);
+        _exit(0);
+    }
+    th_reap(pid);
+    ck_ok(posix_trace_shutdown(trid));
+    expect_locker_in(path, pid, "table_lock");
+    trid = th_open(path);
+    ck_assert_uint_eq(texts(trid, '=', pid), 0);
+    ck_assert_uint_eq(texts(trid, '<', pid), 1);
+    th_close(trid);
+}
+END_TEST
+
+/* The parent has noted nothing before the fork. */
+START_TEST(first_call_in_the_child)
+{
+    char path[TH_PATH];
+    trace_id_t trid = begin(path, POSIX_TRACE_APPEND);
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        locker(&table_lock);
+        _exit(0);
+    }
+    th_reap(pid);
+    ck_ok(posix_trace_shutdown(trid));
+    expect_locker_in(path, pid, "table_lock");
+}
+END_TEST
+
+/* A log that has overwritten all its first events. */
+START_TEST(wrapped)
+{
+    struct posixtrace_info info;
+    char path[TH_PATH];
+    trace_id_t trid = begin(path, POSIX_TRACE_LOOP);
+    unsigned rounds = 0;
+
+    do {
+        for (int i = 0; i < 500; i++)
+            locker(&table_lock);
+        ck_ok(posix_trace_flush(trid));
+        th_wait_flushed(trid);
+        ck_ok(posixtrace_get_info(trid, &info, sizeof info));
+    } while (info.lost[POSIXTRACE_LOST_LOG_OVERWRITTEN] < 5000 && ++rounds < 1000);
+    ck_assert_uint_ge(info.lost[POSIXTRACE_LOST_LOG_OVERWRITTEN], 5000);
+    locker(&table_lock);
+    ck_ok(posix_trace_shutdown(trid));
+    expect_locker_in(path, 0, "table_lock");
+}
+END_TEST
+
+/* What the stream still holds. */
+START_TEST(snapshot)
+{
+    trace_id_t trid = th_stream(.policy = POSIX_TRACE_LOOP, .stream_size = 65536);
+    char path[TH_PATH];
+    int fd = th_file(path, O_RDWR), r;
+
+    ck_ok(posix_trace_start(trid));
+    for (int i = 0; i < 20000; i++)
+        locker(&table_lock);
+    r = posixtrace_snapshot(trid, fd, NULL, 0);
+    ck_ok(r);
+    ck_ok(posix_trace_shutdown(trid));
+    expect_locker_in(path, 0, "table_lock");
+}
+END_TEST
+
+/* Texts about this process. */
+static unsigned own_texts(trace_id_t trid)
+{
+    return texts(trid, '=', getpid()) + texts(trid, '<', getpid()) + texts(trid, '+', getpid());
+}
+
+START_TEST(live)
+{
+    trace_id_t trid = th_stream(.policy = POSIX_TRACE_LOOP, .stream_size = 65536);
+    char text[POSIXTRACE_MAPPING_MAX + 1];
+
+    ck_ok(posix_trace_start(trid));
+    locker(&table_lock);
+    ck_assert_uint_ge(own_texts(trid), 1);
+    ck_ok(posixtrace_mapping_text(trid, 1, text, sizeof text));
+    ck_assert_int_eq(text[0], 'o');
+    ck_fails(posixtrace_mapping_text(trid, 1, text, 2), ERANGE);
+    ck_fails(posixtrace_mapping_text(trid, 0, text, sizeof text), EINVAL);
+    ck_fails(posixtrace_mapping_text(trid, 1, NULL, sizeof text), EINVAL);
+    ck_fails(posixtrace_mapping_text(trid, UINT32_MAX, text, sizeof text), ENOENT);
+    ck_ok(posix_trace_shutdown(trid));
+    ck_fails(posixtrace_mapping_text(trid, 1, text, sizeof text), EINVAL);
+}
+END_TEST
+
+/* A process that no stream traces notes nothing. */
+START_TEST(untraced)
+{
+    trace_id_t trid;
+
+    locker(&table_lock);
+    posixtrace_mapping_note((const void *)(uintptr_t)locker);
+    trid = th_stream(.stream_size = 65536);
+    ck_assert_uint_eq(own_texts(trid), 0);
+    ck_ok(posix_trace_start(trid));
+    posixtrace_mapping_note((const void *)(uintptr_t)locker);
+    ck_assert_uint_eq(own_texts(trid), 1);
+    ck_ok(posix_trace_shutdown(trid));
+}
+END_TEST
+
+static void die(void *context)
+{
+    char path[TH_PATH];
+
+    begin(path, POSIX_TRACE_APPEND);
+    locker(&table_lock);
+    *(pid_t *)context = getpid();
+    strcpy((char *)context + sizeof(pid_t), path);
+}
+
+/* The log of a process that was killed before anything was in it, and completed. */
+START_TEST(killed)
+{
+    struct {
+        pid_t pid;
+        char path[TH_PATH];
+    } *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+                     0);
+    struct posixtrace_recover_report report;
+    int status, fd;
+    pid_t pid;
+
+    ck_assert(shared != MAP_FAILED);
+    pid = fork();
+    if (pid == 0) {
+        die(shared);
+        kill(getpid(), SIGKILL);
+    }
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert(WIFSIGNALED(status));
+    expect_locker_in(shared->path, pid, "table_lock");
+    fd = open(shared->path, O_RDWR);
+    ck_ok(posixtrace_log_recover(fd, &report, sizeof report));
+    close(fd);
+    expect_locker_in(shared->path, pid, "table_lock");
+    munmap(shared, sizeof *shared);
+}
+END_TEST
+
+/* ---- another machine ---- */
+
+static void copy(const char *from, const char *to)
+{
+    int in = open(from, O_RDONLY), out = open(to, O_WRONLY | O_CREAT | O_TRUNC, 0700);
+    char block[65536];
+    ssize_t n;
+
+    ck_assert(in >= 0 && out >= 0);
+    while ((n = read(in, block, sizeof block)) > 0)
+        ck_assert_int_eq(write(out, block, (size_t)n), n);
+    close(in);
+    close(out);
+}
+
+/* The texts of the trace, with another path of this program. */
+static posixtrace_symbols_t *moved(trace_id_t trid, const char *debug_dir, const char *exe,
+                                   const char *path)
+{
+    char text[POSIXTRACE_MAPPING_MAX + 1], other[POSIXTRACE_MAPPING_MAX + 1];
+    posixtrace_symbols_t *s;
+
+    ck_ok(posixtrace_symbols_create(debug_dir, &s));
+    for (uint32_t i = 1; posixtrace_mapping_text(trid, i, text, sizeof text) == 0; i++) {
+        char *is = text[0] == 'o' ? strstr(text, exe) : NULL;
+
+        if (is) {
+            snprintf(other, sizeof other, "%.*s%s", (int)(is - text), text, path);
+            ck_ok(posixtrace_symbols_add(s, i, other));
+        } else {
+            ck_ok(posixtrace_symbols_add(s, i, text));
+        }
+    }
+    return s;
+}
+
+static void make_folder(char folder[TH_PATH])
+{
+    close(th_file(folder, O_RDWR));
+    unlink(folder);
+    ck_ok(mkdir(folder, 0700));
+}
+
+START_TEST(other_machine)
+{
+    char exe[PATH_MAX] = "", path[TH_PATH], folder[TH_PATH], file[2 * TH_PATH];
+    trace_id_t trid = begin(path, POSIX_TRACE_APPEND);
+    posixtrace_symbols_t *s;
+    struct lock_call call;
+    const char *text;
+
+    ck_assert_int_gt(readlink("/proc/self/exe", exe, sizeof exe - 1), 0);
+    locker(&table_lock);
+    ck_ok(posix_trace_shutdown(trid));
+    trid = th_open(path);
+    call = call_in(trid, 0);
+    make_folder(folder);
+    /* Without the file. */
+    s = moved(trid, folder, exe, "/nowhere/bin/app");
+    text = text_of(s, &call, false);
+    ck_assert_ptr_nonnull(strstr(text, "app+0x"));
+    posixtrace_symbols_free(s);
+    /* A file of that name that is another one. */
+    snprintf(file, sizeof file, "%s/app", folder);
+    copy("/proc/self/maps", file);
+    s = moved(trid, folder, exe, "/nowhere/bin/app");
+    ck_assert_str_eq(text_of(s, &call, false), text);
+    posixtrace_symbols_free(s);
+    copy(getenv("TEST_MODULE"), file);
+    s = moved(trid, folder, exe, "/nowhere/bin/app");
+    ck_assert_str_eq(text_of(s, &call, false), text);
+    posixtrace_symbols_free(s);
+    /* The file. */
+    copy(exe, file);
+    s = moved(trid, folder, exe, "/nowhere/bin/app");
+    ck_assert_str_eq(text_of(s, &call, false), locker_text());
+    ck_assert_str_eq(text_of(s, &call, true), "table_lock");
+    posixtrace_symbols_free(s);
+    th_close(trid);
+}
+END_TEST
+
+/* A path in a log may name anything: nothing waits for it. */
+START_TEST(strange_files)
+{
+    char exe[PATH_MAX] = "", path[TH_PATH], folder[TH_PATH], file[2 * TH_PATH];
+    trace_id_t trid = begin(path, POSIX_TRACE_APPEND);
+    const char *const names[] = { file, folder, "/dev/tty", "/dev/zero", "/proc/self/mem", "/" };
+    struct lock_call call;
+
+    ck_assert_int_gt(readlink("/proc/self/exe", exe, sizeof exe - 1), 0);
+    locker(&table_lock);
+    ck_ok(posix_trace_shutdown(trid));
+    trid = th_open(path);
+    call = call_in(trid, 0);
+    make_folder(folder);
+    snprintf(file, sizeof file, "%s/fifo", folder);
+    ck_ok(mkfifo(file, 0600));
+    for (size_t i = 0; i < TH_COUNT(names); i++) {
+        posixtrace_symbols_t *s = moved(trid, NULL, exe, names[i]);
+
+        ck_assert_ptr_nonnull(strstr(text_of(s, &call, false), "+0x"));
+        posixtrace_symbols_free(s);
+    }
+    th_close(trid);
+}
+END_TEST
+
+/* Each test is a child of a process that has used the library: its name map is there. */
+static const char *folder_of_all;
+
+static void use_folder_of_all(void)
+{
+    if (folder_of_all)
+        setenv("POSIXTRACE_DIR", folder_of_all, 1);
+}
+
+static void add(TCase *tc)
+{
+    tcase_add_checked_fixture(tc, use_folder_of_all, NULL);
+    tcase_add_test(tc, program);
+    tcase_add_test(tc, element_of_an_array);
+    tcase_add_test(tc, unknown);
+    tcase_add_test(tc, library);
+    tcase_add_test(tc, library_that_is_gone);
+    tcase_add_test(tc, child);
+    tcase_add_test(tc, first_call_in_the_child);
+    tcase_add_test(tc, wrapped);
+    tcase_add_test(tc, snapshot);
+    tcase_add_test(tc, live);
+    tcase_add_test(tc, untraced);
+    tcase_add_test(tc, killed);
+    tcase_add_test(tc, other_machine);
+    tcase_add_test(tc, strange_files);
+}
+
+int main(void)
+{
+    folder_of_all = getenv("POSIXTRACE_DIR") ? strdup(getenv("POSIXTRACE_DIR")) : NULL;
+    return posixtrace_symbols_have_names() ? th_main("mappings", add) : 77;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* See sites.h. */
+#include "common/sites.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "common/tool.h"
+
+enum { BUFFERS = 8 };
+
+int sites_take_option(struct sites *s, int code, const char *value)
+{
+    struct stat st;
+
+    if (code == SITES_NONE) {
+        s->off = true;
+        return EXIT_DONE;
+    }
+    if (stat(value, &st) < 0 || !S_ISDIR(st.st_mode))
+        return tool_usage("--debug-dir: %s is not a directory", quote(value));
+    s->debug_dir = value;
+    return EXIT_DONE;
+}
+
+void sites_open(struct sites *s, trace_id_t trid)
+{
+    s->trid = trid;
+    s->symbols = NULL;
+    if (!s->off && posixtrace_symbols_create(s->debug_dir, &s->symbols) != 0)
+        s->symbols = NULL;
+}
+
+void sites_close(struct sites *s)
+{
+    posixtrace_symbols_free(s->symbols);
+    s->symbols = NULL;
+}
+
+size_t sites_find(struct sites *s, pid_t pid, int64_t ns, uint64_t address,
+                  enum posixtrace_address kind, char to[SITES_TEXT])
+{
+    to[0] = '\0';
+    if (!s || !s->symbols || posixtrace_symbols_update(s->symbols, s->trid) != 0)
+        return 0;
+    return posixtrace_symbols_text(s->symbols, pid, ns, address, kind, to, SITES_TEXT);
+}
+
+static const char *text(struct sites *s, pid_t pid, int64_t ns, uint64_t address,
+                        enum posixtrace_address kind)
+{
+    static char buffers[BUFFERS][SITES_TEXT];
+    static unsigned next;
+    char *to = buffers[next++ % BUFFERS];
+
+    if (sites_find(s, pid, ns, address, kind, to) == 0)
+        snprintf(to, SITES_TEXT, "0x%" PRIx64, address);
+    return to;
+}
+
+const char *sites_code(struct sites *s, pid_t pid, int64_t ns, uint64_t address)
+{
+    return text(s, pid, ns, address, POSIXTRACE_ADDRESS_RETURN);
+}
+
+const char *sites_data(struct sites *s, pid_t pid, int64_t ns, uint64_t address)
+{
+    return text(s, pid, ns, address, POSIXTRACE_ADDRESS_DATA);
+}
