@@ -34,13 +34,29 @@ static bool is_log_of(const struct statx *file, const struct pt_seg_header *h,
            pt_owner_liveness(h, segment->st_dev, segment->st_ino) == PT_DEAD;
 }
 
-/* The header of the segment whose log the file was.  0, -ENOENT. */
-static int find_segment(int fd, struct pt_seg_header *h)
+/* Puts the header of the youngest dead stream with that log into h[0]; h[1] is scratch.  An older
+ * one is of a writer that was killed before the next one began in the same file. */
+static int find_youngest(DIR *d, const struct statx *file, struct pt_seg_header h[2])
 {
-    int dir = pt_dir_open(false), found = -ENOENT;
-    struct statx file;
+    int found = -ENOENT;
     struct dirent *e;
     struct stat st;
+
+    while ((e = readdir(d)))
+        if (pt_seg_is_name(e->d_name) &&
+            pt_seg_read_header(dirfd(d), pt_place_uid(), e->d_name, &h[1], &st) == 0 &&
+            is_log_of(file, &h[1], &st) && (found < 0 || h[1].created > h[0].created)) {
+            h[0] = h[1];
+            found = 0;
+        }
+    return found;
+}
+
+/* The header of the segment whose log the file was.  0, -ENOENT. */
+static int find_segment(int fd, struct pt_seg_header h[2])
+{
+    int dir = pt_dir_open(false), found;
+    struct statx file;
     DIR *d;
 
     if (dir < 0)
@@ -52,11 +68,8 @@ static int find_segment(int fd, struct pt_seg_header *h)
     }
     if (statx(fd, "", AT_EMPTY_PATH, STATX_INO | STATX_BTIME, &file) < 0)
         found = -errno;
-    while (found == -ENOENT && (e = readdir(d)))
-        if (pt_seg_is_name(e->d_name) &&
-            pt_seg_read_header(dirfd(d), pt_place_uid(), e->d_name, h, &st) == 0 &&
-            is_log_of(&file, h, &st))
-            found = 0;
+    else
+        found = find_youngest(d, &file, h);
     closedir(d);
     return found;
 }
@@ -85,7 +98,7 @@ static int make_block(const struct pt_seg_header *h, uint8_t block[PT_LOG_DATA_S
 
 int pt_recover_empty(struct pt_log_claim *c)
 {
-    struct pt_seg_header *h = malloc(sizeof *h);
+    struct pt_seg_header *h = malloc(2 * sizeof *h);
     uint8_t *block = malloc(PT_LOG_DATA_START);
     int e = h && block ? find_segment(c->fd, h) : -ENOMEM;
 

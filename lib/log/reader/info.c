@@ -25,9 +25,16 @@ void pt_log_reader_status(struct pt_log_reader *r, struct posix_trace_status_inf
     status->posix_log_full_status = s->log_full ? POSIX_TRACE_FULL : POSIX_TRACE_NOT_FULL;
 }
 
+/* A recovery without the writer's memory does not know what that had, unless the stream directory
+ * or its caller says so. */
+static bool lacks_tail(const struct pt_log_reader *r)
+{
+    return r->has_end && r->alone && r->state.buried == 0 && r->state.reported == 0;
+}
+
 static int end_of(const struct pt_log_reader *r)
 {
-    if (r->complete)
+    if (r->complete && !lacks_tail(r))
         return r->state.end == POSIXTRACE_END_RECOVERED ? POSIXTRACE_END_RECOVERED
                                                         : POSIXTRACE_END_SHUTDOWN;
     return r->has_tail ? POSIXTRACE_END_TAIL : POSIXTRACE_END_CUT;

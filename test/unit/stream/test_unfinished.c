@@ -388,8 +388,9 @@ static const struct kind elsewhere[] = {
 };
 #define ELSEWHERE (int)(sizeof elsewhere / sizeof elsewhere[0])
 
-/* A recovery that does not find the segment completes the log without it.  Nothing is lost by that:
- * a process that finds it later reads and recovers all, even if it is killed at any place. */
+/* A recovery that does not find the segment completes the log without it, which the log says.
+ * Nothing is lost by that: a process that finds it later reads and recovers all, even if it is
+ * killed at any place. */
 START_TEST(completed_elsewhere)
 {
     const struct kind *k = &elsewhere[_i];
@@ -401,7 +402,7 @@ START_TEST(completed_elsewhere)
     ck_assert_int_eq(posixtrace_log_recover(fd, &report, sizeof report), 0);
     ck_assert(!report.segment_found);
     open_log(fd, &info, false);
-    ck_assert_int_eq(info.end, POSIXTRACE_END_RECOVERED);
+    ck_assert_int_eq(info.end, POSIXTRACE_END_CUT);
     ck_assert_uint_eq(sum_of(&info), EVENTS);
     hide_segments(false);
     check_sum(k, fd, false);
@@ -435,6 +436,30 @@ START_TEST(completed_elsewhere_and_settled)
     check_sum(k, fd, true);
     open_log(fd, &info, false);
     ck_assert_int_eq(info.end, POSIXTRACE_END_RECOVERED);
+    close(fd);
+}
+END_TEST
+
+/* Two writers were killed, one after the other, that wrote into one file, and then it was emptied:
+ * it is the log of the younger one.  The file of the older one is found first. */
+START_TEST(emptied_after_two)
+{
+    const struct kind *k = &elsewhere[0];
+    struct posixtrace_recover_report report;
+    struct posixtrace_info info;
+    struct pt_log_header h;
+    int fd = make_log(k);
+
+    hide_segments(true);
+    make_log_in(k, fd);
+    ck_assert_int_eq(pread(fd, &h, sizeof h, 0), sizeof h);
+    hide_segments(false);
+    ck_assert_int_eq(ftruncate(fd, 0), 0);
+    ck_assert_int_eq(posixtrace_log_recover(fd, &report, sizeof report), 0);
+    open_log(fd, &info, false);
+    ck_assert_mem_eq(info.id, h.id, sizeof info.id);
+    check_sum(k, fd, true);
+    remove_segments();
     close(fd);
 }
 END_TEST
@@ -524,6 +549,7 @@ static void add_tests(TCase *t)
     tcase_add_loop_test(t, ring_is_cut, 0, 4);
     tcase_add_test(t, followed);
     tcase_add_loop_test(t, completed_elsewhere, 0, ELSEWHERE);
+    tcase_add_test(t, emptied_after_two);
     tcase_add_loop_test(t, completed_elsewhere_and_settled, 0, ELSEWHERE);
     tcase_add_loop_test(t, completed_elsewhere_and_followed, 0, 4);
     tcase_add_loop_test(t, settled_without_descriptors, 0, 2 * ELSEWHERE);
