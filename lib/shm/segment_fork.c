@@ -83,14 +83,25 @@ static void copy_heads(struct pt_seg *seg, char *to, const struct pt_author *aut
     pt_onlook_end(&onlook, seg);
 }
 
+/* A private mapping in the place of the segment's.  A process that has as many mappings as the
+ * kernel allows gets no other one: the segment's becomes inaccessible, which takes none. */
+static void *hide(struct pt_seg *seg)
+{
+    void *own = mmap(seg->h, seg->size, PROT_NONE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+
+    if (own == MAP_FAILED)
+        mprotect(seg->h, seg->size, PROT_NONE);
+    return own;
+}
+
 /* Parts that cannot be copied stay inaccessible: the half event must not write into the shared
  * memory, even if that ends the child. */
 int pt_seg_part(struct pt_seg *seg, struct pt_seg *shared, const struct pt_author *author)
 {
     int saved = errno, r = -ENOMEM;
     void *again = mremap(seg->h, 0, seg->size, MREMAP_MAYMOVE);
-    void *own = mmap(seg->h, seg->size, PROT_NONE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    void *own = hide(seg);
 
     *shared = *seg;
     shared->older = NULL;

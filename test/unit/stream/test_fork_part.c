@@ -5,10 +5,13 @@
  * of the stream's segment than the event is about to use, or has mapped a part of it only
  * (RLIMIT_AS).  The child's half of the event comes to its end in its private copy of the
  * segment.  mprotect(), with which an event opens chunks, and pt_self_segment(), which an
- * event without a slot calls, go through the test.
+ * event without a slot calls, go through the test.  A process that can have no more mappings
+ * makes the private copy inaccessible.
  */
+#include <posixtrace/filter.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -230,11 +233,88 @@ START_TEST(part)
 }
 END_TEST
 
+/* ---- a process that has as many mappings as the kernel allows ---- */
+
+enum { MAPPINGS_MOST = 100000, BEFORE = 5, AFTER = 20 };
+
+static int to_child[2];
+
+static unsigned long most_mappings(void)
+{
+    FILE *f = fopen("/proc/sys/vm/max_map_count", "re");
+    unsigned long most = 0;
+
+    if (f && fscanf(f, "%lu", &most) != 1)
+        most = 0;
+    if (f)
+        fclose(f);
+    return most;
+}
+
+/* Each has another protection than its neighbour, so that the kernel merges none. */
+static void use_up_mappings(void)
+{
+    for (unsigned i = 0; i < MAPPINGS_MOST; i++)
+        if (mmap(NULL, 4096, i % 2 ? PROT_READ : PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) ==
+            MAP_FAILED)
+            return;
+}
+
+/* Called inside an event.  The child returns into it when its parent has recorded more. */
+static bool fork_without_mappings(void *count, const struct posixtrace_event *event)
+{
+    unsigned *events = count;
+
+    (void)event;
+    if ((*events)++ == BEFORE) {
+        use_up_mappings();
+        child = fork();
+        if (child == 0)
+            expect_byte(to_child[0]);
+    }
+    return true;
+}
+
+static void be_crowded(void)
+{
+    struct posixtrace_info info;
+    unsigned events = 0;
+    trace_id_t trid = create(0, 64 << 10);
+    int status;
+
+    NEED(pipe(to_child) == 0);
+    NEED(posixtrace_set_handler(trid, TYPE, fork_without_mappings, &events) == 0);
+    info = info_of(trid);
+    for (unsigned i = 0; i < BEFORE + AFTER; i++)
+        trace();
+    send_byte(to_child[1]);
+    NEED(waitpid(child, &status, 0) == child);
+    NEED(info_of(trid).events == info.events + BEFORE + AFTER);
+    _exit(0);
+}
+
+/* The child's half of the event changes nothing that its parent has, even if it cannot end. */
+START_TEST(mappings)
+{
+    pid_t pid;
+    int end;
+
+    if (most_mappings() == 0 || most_mappings() > MAPPINGS_MOST)
+        return;
+    end = start(&pid);
+    if (pid == 0)
+        be_crowded();
+    reap(pid);
+    close(end);
+}
+END_TEST
+
 static void add(TCase *tc)
 {
     tcase_set_timeout(tc, 60);
     tcase_add_test(tc, chunks);
     tcase_add_loop_test(tc, part, 0, sizeof parts / sizeof *parts);
+    tcase_add_test(tc, mappings);
 }
 
 int main(void)
