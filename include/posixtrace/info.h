@@ -52,8 +52,9 @@ enum posixtrace_end {
     POSIXTRACE_END_SHUTDOWN,  /* completed by shutdown or by exit() */
     POSIXTRACE_END_RECOVERED, /* completed later by posixtrace_log_recover() */
     POSIXTRACE_END_TAIL,      /* writer died; read together with its segment, nothing missing */
-    POSIXTRACE_END_CUT        /* writer died or file cut; opens to its last complete part; also after
-                               * a recovery that did not find the writer's memory */
+    /* Writer died or file cut; opens to its last complete part.  Also after a recovery that did not
+     * find the writer's memory. */
+    POSIXTRACE_END_CUT
 };
 
 enum posixtrace_clock {

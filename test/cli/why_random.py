@@ -7,11 +7,11 @@ usage: why_random.py POSIXTRACE [FIRST_SEED [PROGRAMS]]
 
 Threads of a simulated program take locks, wait, signal, read and are preempted; they write the
 events that a recorded program would, and apart from them the truth: the state of each thread at
-each time, which thread had each lock.  Each program has requests of which one is slow, for a
-reason that its author chose.  The first cause of the summary has to be that reason, in 95 of 100
-programs; what is said of any time of any thread has to be true in each, and segments have to add
-up.  Then events are taken out, and what is said still has to be true; so it has to be of the random
-programs of report_random.py.
+each time, which thread had each lock.  One request of each program is slow, for a reason that its
+author chose.  The first cause of the summary has to be that reason, in 95 of 100 programs; every
+statement about a thread has to be true in each, and segments have to add up.  Then events are taken
+out, and every statement still has to be true; the same holds for the random programs of
+report_random.py.
 """
 
 import heapq
@@ -302,7 +302,7 @@ class Simulation:
 # ---- programs: each makes the threads of one and returns what its first cause has to be ----
 
 class Plan:
-    """Requests of one thread, of which one is slow; other threads help when it begins."""
+    """Requests of one thread, one of them slow; other threads help when it begins."""
 
     def __init__(self, sim):
         self.sim, self.rng = sim, sim.rng
@@ -583,7 +583,7 @@ def deadlock(plan):
             yield from plan.sim.locks(th, locks[(i + 1) % len(locks)], 0x400300 + 16 * i)
         plan.circle.append(plan.holder(locks[i], 0x400200 + 16 * i, count, inside))
 
-    def script(th):  # what goes on meanwhile
+    def script(th):  # during the wait
         yield from plan.until(th, lambda: held[0] == len(locks))
         yield from plan.sim.works(th, plan.long)
         th.emit("user event")
@@ -645,7 +645,7 @@ class Truth:
 
 
 def check_sums(segments, begin, end, depth=0):
-    """Segments of a depth follow each other from begin to end; returns how many were taken."""
+    """Segments of a depth follow each other from start to end; returns how many were taken."""
     at, i = begin, 0
     while i < len(segments) and segments[i]["depth"] == depth:
         s = segments[i]

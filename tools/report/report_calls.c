@@ -104,18 +104,19 @@ void report_print_objects(const struct report_view *v, enum report_section secti
 static void print_site(const struct report_view *v, const struct posixtrace_report_site *s)
 {
     const char *call = s->is_descriptor ? posixtrace_call_text(s->call) : NULL;
-    char name[128], number[16] = "";
+    char name[80], number[16] = "";
 
     if (v->processes > 1)
         snprintf(number, sizeof number, " (%d)", (int)s->pid);
-    snprintf(name, sizeof name, "%s from 0x%" PRIx64 "%s",
-             call ? call : posixtrace_wait_text(s->kind), s->caller, number);
+    snprintf(name, sizeof name, "%s%s", call ? call : posixtrace_wait_text(s->kind), number);
     out_text("  ");
     out_spaces(NAME - table_put_cut(name, NAME));
     out_format(" %9s %9s %7s %7s %7s ", units_count(s->waits), percentile(s->statistics, 50),
                units_time(s->total_ns), percentile(s->statistics, 99), units_time(s->longest_ns));
     draw_bar(s->total_ns, report_site(v, 0)->total_ns, BAR - 3, v->utf8);
     out_text("\n");
+    out_spaces(INDENT);
+    out_wrapped(sites_code(v->sites, s->pid, s->longest_at_ns, s->caller), INDENT, INDENT);
 }
 
 void report_print_sites(const struct report_view *v)
@@ -127,8 +128,9 @@ void report_print_sites(const struct report_view *v)
         print_why(why);
         return;
     }
-    out_format("  %s%-*s %9s %9s %7s %7s %7s%s\n", colour_code(COLOUR_FAINT), NAME, "CALLED FROM",
-               "WAITS", "P50", "TOTAL", "P99", "LONGEST", colour_code(COLOUR_PLAIN));
+    out_format("  %s%-*s %9s %9s %7s %7s %7s%s\n", colour_code(COLOUR_FAINT), NAME,
+               "CALL, AND ITS PLACE", "WAITS", "P50", "TOTAL", "P99", "LONGEST",
+               colour_code(COLOUR_PLAIN));
     for (size_t i = 0; i < report_shown(v, REPORT_SITES); i++)
         print_site(v, report_site(v, i));
 }

@@ -77,13 +77,12 @@ static void put_percentiles(const posixtrace_statistics_t *statistics)
 }
 
 /* A function or variable; nothing where it is not known. */
-static void put_site(const struct report_view *v, const char *key,
-                     const struct posixtrace_report_object *o, uint64_t address,
-                     enum posixtrace_address kind)
+static void put_address(const struct report_view *v, const char *key, pid_t pid, int64_t ns,
+                        uint64_t address, enum posixtrace_address kind)
 {
     char text[SITES_TEXT];
 
-    if (address && sites_find(v->sites, o->pid, o->longest_at_ns, address, kind, text) > 0)
+    if (address && sites_find(v->sites, pid, ns, address, kind, text) > 0)
         json_text(key, text);
 }
 
@@ -97,7 +96,8 @@ static void put_object(const struct report_view *v, const struct posixtrace_repo
     else
         json_count("object", o->object);
     if (!o->is_descriptor)
-        put_site(v, "object_symbol", o, o->object, POSIXTRACE_ADDRESS_DATA);
+        put_address(v, "object_symbol", o->pid, o->longest_at_ns, o->object,
+                    POSIXTRACE_ADDRESS_DATA);
     if (o->name[0])
         json_text("name", o->name);
     json_count("calls", o->calls);
@@ -112,14 +112,16 @@ static void put_object(const struct report_view *v, const struct posixtrace_repo
         json_integer("longest_at_ns", o->longest_at_ns);
         json_integer("longest_tid", o->longest_tid);
         json_count("caller", o->caller);
-        put_site(v, "caller_site", o, o->caller, POSIXTRACE_ADDRESS_RETURN);
+        put_address(v, "caller_site", o->pid, o->longest_at_ns, o->caller,
+                    POSIXTRACE_ADDRESS_RETURN);
         if (o->is_descriptor && posixtrace_call_text(o->call))
             json_text("call", posixtrace_call_text(o->call));
     }
     if (o->holder_tid) {
         json_integer("holder_tid", o->holder_tid);
         json_count("holder_caller", o->holder_caller);
-        put_site(v, "holder_caller_site", o, o->holder_caller, POSIXTRACE_ADDRESS_RETURN);
+        put_address(v, "holder_caller_site", o->pid, o->longest_at_ns, o->holder_caller,
+                    POSIXTRACE_ADDRESS_RETURN);
     }
     json_close();
 }
@@ -132,7 +134,7 @@ static void put_objects(const struct report_view *v, const char *key, enum repor
     json_close();
 }
 
-static void put_site(const struct posixtrace_report_site *s)
+static void put_site(const struct report_view *v, const struct posixtrace_report_site *s)
 {
     json_open(NULL, '{');
     json_text("kind", posixtrace_wait_text(s->kind));
@@ -140,6 +142,7 @@ static void put_site(const struct posixtrace_report_site *s)
         json_text("call", posixtrace_call_text(s->call));
     json_integer("pid", s->pid);
     json_count("caller", s->caller);
+    put_address(v, "caller_site", s->pid, s->longest_at_ns, s->caller, POSIXTRACE_ADDRESS_RETURN);
     json_count("waits", s->waits);
     json_integer("total_ns", s->total_ns);
     put_percentiles(s->statistics);
@@ -232,7 +235,7 @@ void report_print_json(const struct report_view *v)
     put_objects(v, "descriptors", REPORT_DESCRIPTORS);
     json_open("sites", '[');
     for (size_t i = 0; i < report_shown(v, REPORT_SITES); i++)
-        put_site(report_site(v, i));
+        put_site(v, report_site(v, i));
     json_close();
     put_objects(v, "work", REPORT_WORK);
     put_preemptors(v);

@@ -115,7 +115,7 @@ static int take_option(struct request *r, int code, const char *value)
     }
 }
 
-/* ---- what is asked for ---- */
+/* ---- the instances asked for ---- */
 
 static char *copy(const char *text, size_t length)
 {

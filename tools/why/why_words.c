@@ -203,7 +203,8 @@ void why_put_segment(char text[WHY_TEXT], const struct why_view *v,
     case POSIXTRACE_WHY_RUN: snprintf(text, WHY_TEXT, "on a processor"); break;
     case POSIXTRACE_WHY_RUNNABLE:
         snprintf(text, WHY_TEXT, "preempted; %s ran instead",
-                 s->relation == POSIXTRACE_WHY_RAN ? other(v, s) : "what is not in the log");
+                 s->relation == POSIXTRACE_WHY_RAN ? other(v, s)
+                                                   : "a thread that is not in the log");
         break;
     case POSIXTRACE_WHY_WAIT: put_wait(text, v, s); break;
     case POSIXTRACE_WHY_OFF:

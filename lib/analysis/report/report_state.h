@@ -49,26 +49,27 @@ struct pt_report_thread;
 struct pt_report_object;
 struct pt_report_open;
 
-/*
- * What an observer is called for.  typed: a type is met for the first time; what it sets in the
- * type's watched decides if taken is called for its events, after all else.  unread: before the next
- * event the reader left some out.  spent: the thread was
- * in that share of PT_REPORT_* for that time, or, before its first switch, in its call.  settled:
- * its time that was UNSURE is UNNAMED, or UNKNOWN.  long_call: its time from begin to ns that was
- * UNSURE was in that call.  ended: the call returns with that result.  holds: takes the object;
- * released: and does not have it any more.
- */
+/* The functions of an observer of the report while it reads; each gets it as w. */
 struct pt_report_watch {
+    /* A type is met for the first time.  What this sets in its member watched decides if taken is
+     * called for its events. */
     void (*typed)(void *w, const char *name, struct pt_report_type *t);
+    /* The reader left events out before the next one. */
     void (*unread)(void *w);
+    /* An event of a watched type, after all other functions. */
     void (*taken)(void *w, struct pt_report_thread *th, const struct pt_report_type *t,
                   const struct posixtrace_event *e);
+    /* The thread was in that share of PT_REPORT_*, or, before its first switch, in its call. */
     void (*spent)(void *w, struct pt_report_thread *th, int64_t from, int64_t to, unsigned share);
+    /* Its time that was UNSURE is UNNAMED; or UNKNOWN, where known is false. */
     void (*settled)(void *w, struct pt_report_thread *th, bool known);
+    /* Its time from begin to ns that was UNSURE was in that call. */
     void (*long_call)(void *w, struct pt_report_thread *th, const struct pt_report_open *open,
                       int64_t begin, int64_t ns);
+    /* The call returns with that result. */
     void (*ended)(void *w, struct pt_report_thread *th, const struct pt_report_open *open,
                   int64_t result);
+    /* The thread takes the object, and does not have it any more. */
     void (*holds)(void *w, struct pt_report_object *o, struct pt_report_thread *th,
                   uint64_t caller);
     void (*released)(void *w, struct pt_report_object *o, struct pt_report_thread *th, int64_t ns,

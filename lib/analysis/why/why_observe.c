@@ -128,19 +128,6 @@ const struct pt_report_watch pt_why_first_watch = {
 
 /* ---- pass 2: threads ---- */
 
-struct pt_why_runner *pt_why_of(posixtrace_why_t *w, struct pt_report_thread *th)
-{
-    struct pt_why_runner *runner = th->watched;
-
-    if (runner)
-        return runner;
-    runner = pt_why_runner(w, th->row.pid, th->row.tid);
-    th->watched = runner;
-    if (runner)
-        runner->thread = th;
-    return runner;
-}
-
 static bool is_same(const struct pt_why_part *last, const struct pt_why_part *p)
 {
     return last->share == p->share && last->early == p->early && last->at.to == p->at.from &&

@@ -29,6 +29,19 @@ struct pt_why_runner *pt_why_runner(posixtrace_why_t *w, pid_t pid, pid_t tid)
     return w->last;
 }
 
+struct pt_why_runner *pt_why_of(posixtrace_why_t *w, struct pt_report_thread *th)
+{
+    struct pt_why_runner *runner = th->watched;
+
+    if (runner)
+        return runner;
+    runner = pt_why_runner(w, th->row.pid, th->row.tid);
+    th->watched = runner;
+    if (runner)
+        runner->thread = th;
+    return runner;
+}
+
 static bool wants_thread(const posixtrace_why_t *w, const struct pt_why_begun *b)
 {
     return !w->options.wants_thread || w->options.wants_thread(w->options.context, b->pid, b->tid);
