@@ -179,7 +179,7 @@ struct posixtrace_why {
     uint64_t resolved;
     struct posixtrace_why_blocked *blocked;
     size_t blocked_count;
-    /* With at_tid: the part of the thread that is asked for, once it has begun; what is older than
+    /* With at_tid: the part of the thread that is asked for, once it has begun; its time before
      * at_from is not asked for. */
     bool at_found, at_done;
     pid_t at_pid;
@@ -240,7 +240,7 @@ struct pt_why_runner *pt_why_of(posixtrace_why_t *w, struct pt_report_thread *th
 /* Appends the segments of an instance to w->rows. */
 void pt_why_resolve(posixtrace_why_t *w, const struct posixtrace_why_instance *i);
 
-/* What is resolved: a thread's time at a depth, and the threads that wait for it. */
+/* A thread's time at a depth that is being resolved, and the threads that wait for it. */
 struct pt_why_frame {
     const struct pt_why_frame *above;
     struct pt_report_thread *thread;
