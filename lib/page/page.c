@@ -77,17 +77,40 @@ static bool gates_have_epochs(const struct pt_page *page)
     return true;
 }
 
-static int open_existing(struct pt_page **page, uid_t uid, const char *file, uint32_t pid,
+/* Opens the file, which has the start time that its maker saw: a tick earlier or later where one of
+ * the two is in a time namespace (pt_is_start()).  *start becomes that, and file its name; if there
+ * is none, the name for *start. */
+static int open_file(int dir, uint32_t pid, uint64_t *start, char file[64])
+{
+    static const uint64_t ticks[] = { 0, (uint64_t)-1, 1 };
+    uint64_t mine = *start;
+    int fd = -1;
+
+    for (unsigned i = 0; i < 3 && (i == 0 || (mine != 0 && fd < 0 && errno == ENOENT)); i++) {
+        *start = mine + ticks[i];
+        pt_page_name(file, pid, *start);
+        fd = openat(dir, file, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    }
+    if (fd >= 0)
+        return fd;
+    fd = -errno;
+    pt_page_name(file, pid, mine);
+    return fd;
+}
+
+static int open_existing(struct pt_page **page, uid_t uid, char file[64], uint32_t pid,
                          uint64_t start)
 {
     int saved = errno, dir = pt_dir_open_of(uid, false), fd, r = 0;
     struct stat st;
 
-    if (dir < 0)
+    if (dir < 0) {
+        pt_page_name(file, pid, start);
         return dir;
-    fd = openat(dir, file, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    }
+    fd = open_file(dir, pid, &start, file);
     if (fd < 0)
-        r = -errno;
+        r = fd;
     close(dir);
     errno = saved;
     if (fd < 0)
@@ -117,7 +140,6 @@ static int open_existing(struct pt_page **page, uid_t uid, const char *file, uin
 
 int pt_page_open_of(struct pt_page **page, uid_t uid, uint32_t pid, uint64_t start, char file[64])
 {
-    pt_page_name(file, pid, start);
     return open_existing(page, uid, file, pid, start);
 }
 

@@ -28,6 +28,7 @@
 #include "base/sys.h"
 #include "process/gates.h"
 #include "process/join.h"
+#include "shm/liveness.h"
 
 #define MOST_LOOKS 1000u /* only a process that writes random values makes more changes */
 
@@ -240,7 +241,8 @@ static bool is_traced(const struct pt_self *child, const struct pt_seg *seg)
     for (unsigned i = 0; is_near(child, seg) && seg->file[0] && i < pt_seg_proc_count(seg); i++) {
         const struct pt_proc *p = pt_seg_proc(seg, i);
 
-        if (pt_load_seqcst(&p->pid) == child->pid && pt_load_seqcst(&p->start) == child->start &&
+        if (pt_load_seqcst(&p->pid) == child->pid &&
+            pt_is_start(pt_load_seqcst(&p->start), child->start) &&
             pt_page_bit_is_of(child->page, pt_load_relaxed(&p->bit), seg->file))
             return true;
     }

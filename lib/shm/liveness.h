@@ -45,8 +45,8 @@ void pt_time_learn(void);
 /*
  * Is that the start time of the same process?  A process whose time namespace has an offset in
  * parts of a tick, as after a restore of its container, may see itself one tick later than others
- * do.  No two processes of one number start so close to each other.  Only files that are named
- * after the start time (page/page.h) are not found then.
+ * do.  No two processes of one number start so close to each other.  A file that is named after the
+ * start time (page/page.h) has the one that its maker saw.
  */
 static inline bool pt_is_start(uint64_t seen, uint64_t noted)
 {

@@ -32,11 +32,34 @@ START_TEST(two_creators_one_page)
     ck_assert_int_eq(pt_page_open(&c, 1234, 7, file), 0);
     ck_assert_uint_eq(c->used, 3);
     pt_page_unmap(c);
-    ck_assert_int_eq(pt_page_open(&c, 1234, 8, file), -ENOENT);
+    ck_assert_int_eq(pt_page_open(&c, 1234, 9, file), -ENOENT);
+    ck_assert_int_eq(pt_page_open(&c, 1234, 5, file), -ENOENT);
     a->start++;
     ck_assert_int_eq(pt_page_open(&c, 1234, 7, file), -EINVAL);
     pt_page_unmap(a);
     pt_page_unmap(b);
+}
+END_TEST
+
+/* Two processes, one of them in a time namespace, may see the start of a third in two ticks. */
+START_TEST(a_tick_apart)
+{
+    struct pt_page *page = make(7 + 10 * (unsigned)_i, "n-first"), *other;
+    char file[64], name[64];
+
+    pt_page_name(name, 1234, page->start);
+    for (int d = -1; d <= 1; d++) {
+        uint64_t seen = page->start + (uint64_t)d;
+
+        ck_assert_int_eq(pt_page_open(&other, 1234, seen, file), 0);
+        ck_assert_str_eq(file, name);
+        pt_page_unmap(other);
+        ck_assert_int_eq(pt_page_create(&other, 1234, seen, "n-second", file), 0);
+        ck_assert_str_eq(other->names_file, "n-first");
+        ck_assert_str_eq(file, name);
+        pt_page_unmap(other);
+    }
+    pt_page_unmap(page);
 }
 END_TEST
 
@@ -251,6 +274,7 @@ END_TEST
 static void add(TCase *tc)
 {
     tcase_add_test(tc, two_creators_one_page);
+    tcase_add_loop_test(tc, a_tick_apart, 0, 2);
     tcase_add_test(tc, creators_at_once);
     tcase_add_test(tc, bits_and_epochs);
     tcase_add_test(tc, gates_follow_the_filter);
