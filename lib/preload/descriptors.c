@@ -311,6 +311,14 @@ static __attribute__((noinline)) int traced_close(const void *caller, int (*real
         return r;                                                \
     }
 
+/* The compiler takes the argument of closedir() for not NULL, by its declaration; the C library
+ * returns an error. */
+static int descriptor_of(DIR *folder)
+{
+    __asm__("" : "+r"(folder));
+    return folder ? dirfd(folder) : -1;
+}
+
 CLOSE(close)
 CLOSE(__close)
 ENDS(dup2, (int fd, int as), (fd, as), as)
@@ -318,9 +326,29 @@ ENDS(__dup2, (int fd, int as), (fd, as), as)
 ENDS(dup3, (int fd, int as, int flags), (fd, as, flags), as)
 ENDS(fclose, (FILE * file), (file), fileno(file))
 ENDS(pclose, (FILE * file), (file), fileno(file))
-ENDS(closedir, (DIR * folder), (folder), dirfd(folder))
+ENDS(closedir, (DIR * folder), (folder), descriptor_of(folder))
 
-static void range_ends(unsigned first, unsigned last)
+/* The stream may get another number. */
+#define REOPEN(name)                                                                       \
+    FILE *name(const char *restrict path, const char *restrict mode, FILE *restrict file); \
+    PRELOAD_PUBLIC FILE *name(const char *restrict path, const char *restrict mode,        \
+                              FILE *restrict file)                                         \
+    {                                                                                      \
+        int saved = errno, ends = fileno(file);                                            \
+        FILE *r;                                                                           \
+                                                                                           \
+        errno = saved;                                                                     \
+        preload_descriptor_ends(ends);                                                     \
+        r = real_##name(path, mode, file);                                                 \
+        preload_descriptor_ends(ends);                                                     \
+        if (r)                                                                             \
+            preload_descriptor_ends(fileno(r));                                            \
+        return r;                                                                          \
+    }
+
+REAL_REOPEN(REOPEN)
+
+void preload_descriptors_end(unsigned first, unsigned last)
 {
     for (unsigned fd = first; fd <= last && fd < LIMIT; fd++)
         preload_descriptor_ends((int)fd);
@@ -330,9 +358,9 @@ PRELOAD_PUBLIC int close_range(unsigned first, unsigned last, int flags)
 {
     int r;
 
-    range_ends(first, last);
+    preload_descriptors_end(first, last);
     r = real_close_range(first, last, flags);
-    range_ends(first, last);
+    preload_descriptors_end(first, last);
     return r;
 }
 
@@ -340,7 +368,7 @@ PRELOAD_PUBLIC void closefrom(int least)
 {
     unsigned first = least < 0 ? 0 : (unsigned)least;
 
-    range_ends(first, LIMIT - 1);
+    preload_descriptors_end(first, LIMIT - 1);
     real_closefrom(least);
-    range_ends(first, LIMIT - 1);
+    preload_descriptors_end(first, LIMIT - 1);
 }

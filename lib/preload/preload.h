@@ -129,6 +129,7 @@ void preload_descriptor(int fd);
 void preload_descriptor_now(int fd); /* also where only long calls are recorded */
 /* It is closed, or another one has its number: called before and after that. */
 void preload_descriptor_ends(int fd);
+void preload_descriptors_end(unsigned first, unsigned last);
 void preload_io_began(const struct preload_io *call, const void *caller);
 void preload_io_ended(const struct preload_io *call, int64_t result);
 void preload_io_cancelled(void *call);

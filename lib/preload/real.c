@@ -141,6 +141,15 @@ static void first_closefrom(int least)
 }
 void (*real_closefrom)(int) = first_closefrom;
 
+#define DEFINE_REOPEN(name)                                                                  \
+    static FILE *first_##name(const char *path, const char *mode, FILE *file)                \
+    {                                                                                        \
+        return find() && real_##name != first_##name ? real_##name(path, mode, file) : NULL; \
+    }                                                                                        \
+    FILE *(*real_##name)(const char *, const char *, FILE *) = first_##name;
+
+REAL_REOPEN(DEFINE_REOPEN)
+
 static unsigned first_sleep(unsigned seconds)
 {
     return find() && real_sleep != first_sleep ? real_sleep(seconds) : seconds;
@@ -201,6 +210,7 @@ void real_find(void)
 #undef SET
 #define SET(name) set(&real_##name, #name);
     REAL_SET_HANDLER(SET)
+    REAL_REOPEN(SET)
 #undef SET
     set(&real_sleep, "sleep");
     set(&real_closefrom, "closefrom");

@@ -84,6 +84,9 @@
 #define REAL_SET_HANDLER(S) \
     S(signal) S(ssignal) S(bsd_signal) S(sysv_signal) S(__sysv_signal) S(sigset)
 
+/* Which close a descriptor and open one. */
+#define REAL_REOPEN(R) R(freopen) R(freopen64)
+
 /* With more arguments, as many as there may be. */
 #define REAL_VARIADIC(V) V(fcntl) V(fcntl64) V(__fcntl)
 
@@ -95,6 +98,9 @@ REAL_ERRNO(REAL_DECLARE)
 extern unsigned (*real_sleep)(unsigned);
 extern long (*real_syscall)(long, ...);
 extern void (*real_closefrom)(int);
+#define REAL_DECLARE(name) extern FILE *(*real_##name)(const char *, const char *, FILE *);
+REAL_REOPEN(REAL_DECLARE)
+#undef REAL_DECLARE
 #define REAL_DECLARE_FCNTL(name) extern int (*real_##name)(int, int, ...);
 REAL_VARIADIC(REAL_DECLARE_FCNTL)
 #undef REAL_DECLARE_FCNTL

@@ -30,6 +30,7 @@ int __dup2(int fd, int as);
 
 enum { A = 100, B, C, D, E, F, G, H, LAST };
 
+static DIR *volatile no_directory; /* NULL */
 static char folder[TH_PATH], file_path[TH_PATH], other_path[TH_PATH];
 
 static void put(int fd, int at)
@@ -269,6 +270,43 @@ START_TEST(again)
 }
 END_TEST
 
+/* The same for the streams of the C library, and for system calls. */
+START_TEST(again_inside)
+{
+    trace_id_t trid;
+    FILE *stream;
+
+    name_all();
+    open_at(A, file_path);
+    open_at(B, other_path);
+    stream = fdopen(A, "r");
+    trid = scene_begin();
+    use(A);
+    ck_assert(freopen(other_path, "r", stream) && fileno(stream) == A);
+    use(A);
+    ck_assert(freopen64(file_path, "r", stream) && fileno(stream) == A);
+    use(A);
+    syscall(SYS_dup3, B, A, 0);
+    use(A);
+    syscall(SYS_close_range, A, A, 0);
+    open_at(A, file_path);
+    use(A);
+    scene_end(trid);
+    fclose(stream);
+    ck_descriptors("A file %1$s, A file %2$s, A file %1$s, A file %2$s, A file %1$s", file_path,
+                   other_path);
+}
+END_TEST
+
+/* The C library returns an error. */
+START_TEST(no_folder)
+{
+    errno = 0;
+    ck_assert_int_eq(closedir(no_directory), -1);
+    ck_assert_int_eq(errno, EINVAL);
+}
+END_TEST
+
 START_TEST(closed_in_child)
 {
     trace_id_t trid;
@@ -386,6 +424,8 @@ static void add(TCase *tc)
     tcase_add_test(tc, sockets);
     tcase_add_test(tc, connects);
     tcase_add_test(tc, again);
+    tcase_add_test(tc, again_inside);
+    tcase_add_test(tc, no_folder);
     tcase_add_test(tc, closed_in_child);
     tcase_add_test(tc, piped);
     tcase_add_test(tc, another_stream);
