@@ -33,7 +33,7 @@ static const char help[] =
     "  btf check FILE   does a BTF file keep to its specification?\n"
     "  list             streams in memory, of living and killed processes\n"
     "  report LOG       where the time of its threads went, and for what they waited\n"
-    "  why [PAIR] LOG   what made it slow; what threads wait for at the end, deadlocks\n"
+    "  why [PAIR] LOG   why it was slow; what threads wait for at its end; deadlocks\n"
     "  metrics LOG      times of its threads, by automata\n"
     "  rta TASKS [LOG]  are the tasks schedulable?\n"
     "  start|stop|flush PID  starts or stops a stream; has its log written\n"

@@ -129,7 +129,9 @@ def check_results(tool, folder, log):
                       ["metrics", "--set=marte", "--stats"],
                       ["metrics", f"--user={WIDE}:text:order"],
                       ["metrics", "--stats", f"--user={WIDE}:text:order"], ["rta", "tasks"],
-                      ["report"], ["report", f"--where={LONG}*", f"--event={WIDE}*", "--from=+0s"]):
+                      ["report"], ["report", f"--where={LONG}*", f"--event={WIDE}*", "--from=+0s"],
+                      ["why"], ["why", "--metric=Mutex Wait"], ["why", "--worst=9", LONG],
+                      ["why", f"{LONG}:begin..{WIDE}"]):
         for width in (80, 132):
             fits(f"{arguments} on {width}",
                  run(tool, folder, *arguments, "a.ptl", COLUMNS=str(width)), width)

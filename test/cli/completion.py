@@ -42,7 +42,7 @@ printf "%s\n" "${COMPREPLY[@]}"
 """
 EVENTS = {"req:begin", "req:end", "tick"}
 OF_LOG = [(f"posixtrace {verb} a.log --{option}=", words)
-          for verb in ("print", "info", "export", "metrics", "rta", "report")
+          for verb in ("print", "info", "export", "metrics", "rta", "report", "why")
           for option, words in (("event", EVENTS), ("where", EVENTS), ("pid", {"7"}),
                                 ("tid", {"70", "71", "72"}))]
 

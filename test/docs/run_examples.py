@@ -23,7 +23,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import manual  # noqa: E402  the reader of pages
 
 COMPAT = re.compile(r'<posixtrace/(qnx|rkh|shark)\.h>')
-READERS = re.compile(r'<posixtrace/(format|metrics|report|ada_metrics)\.h>|posixtrace_(qnx_parse|rkh_(open|get|close))')
+READERS = re.compile(r'<posixtrace/(format|metrics|report|why|ada_metrics)\.h>|posixtrace_(qnx_parse|rkh_(open|get|close))')
 LOG = 'job.ptl'
 MAKES_LOG = 'posix_trace_create.3'
 SECONDS = 60

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Fuzz target: a report of a log whose events are the input, four bytes each: type, thread, time
+ * Fuzz target: a report of a log, and why its pairs took long, whose events are the input, four bytes each: type, thread, time
  * that has passed, data.  The shares of each thread's time add up to it, the counts fit the
- * events that there are, and a second report of the log says the same.
+ * events that there are, and a second report of the log says the same.  Segments of a pair add up to
+ * it, and those below one to that.
  */
 #include <stdio.h>
 #include <string.h>
@@ -12,11 +13,12 @@
 #include <posixtrace/log.h>
 #include <posixtrace/report.h>
 #include <posixtrace/system.h>
+#include <posixtrace/why.h>
 #include "fuzz/target.h"
 
 enum { STEP = 4, EVENTS_MAX = 400, WINDOW = 3 };
 
-static unsigned long logs, threads, waits;
+static unsigned long logs, threads, waits, segments;
 
 static const char *const names[] = { "posixtrace_switch_in",
                                      "posixtrace_switch_out",
@@ -50,6 +52,14 @@ static const char *const names[] = { "posixtrace_switch_in",
                                      "posix_trace_resume",
                                      "posix_trace_start",
                                      "posix_trace_stop",
+                                     "posixtrace_cond_signal",
+                                     "posixtrace_sem_wait",
+                                     "posixtrace_sem_taken",
+                                     "posixtrace_sem_post",
+                                     "posixtrace_thread_join",
+                                     "posixtrace_thread_joined",
+                                     "posixtrace_barrier_wait",
+                                     "posixtrace_barrier_passed",
                                      "posixtrace_long_call" };
 
 enum { NAMES = sizeof names / sizeof names[0], LONG_CALL = NAMES - 1 };
@@ -150,12 +160,65 @@ static uint64_t report_on(trace_id_t trid, bool window)
     return sum;
 }
 
+/* The segments from the index on, of that depth, from begin to end; returns the one after them. */
+static size_t check_segments(const posixtrace_why_t *w, size_t instance, size_t i, unsigned depth,
+                             int64_t begin, int64_t end)
+{
+    const struct posixtrace_why_segment *s, *below;
+
+    while ((s = posixtrace_why_segment(w, instance, i)) != NULL && s->depth == depth) {
+        FUZZ_NEED(s->begin_ns == begin && s->end_ns > begin && s->name);
+        begin = s->end_ns;
+        below = posixtrace_why_segment(w, instance, ++i);
+        if (below && below->depth == depth + 1)
+            i = check_segments(w, instance, i, depth + 1, s->begin_ns, s->end_ns);
+        segments++;
+    }
+    FUZZ_NEED(begin == end);
+    return i;
+}
+
+static void explain(trace_id_t trid, const struct posixtrace_why_options *options)
+{
+    const struct posixtrace_why_instance *row;
+    posixtrace_why_t *w;
+    int unavailable = 0;
+
+    FUZZ_NEED(posixtrace_why_create(trid, options, sizeof *options, &w) == 0);
+    while (!unavailable)
+        FUZZ_NEED(posixtrace_why_take(w, WINDOW, &unavailable) == 0);
+    FUZZ_NEED(posixtrace_why_end(w) == 0);
+    for (size_t i = 0; (row = posixtrace_why_instance(w, i)) != NULL; i++)
+        FUZZ_NEED(check_segments(w, i, 0, 0, row->begin_ns, row->end_ns) == row->segments);
+    posixtrace_why_free(w);
+}
+
+static void explain_all(trace_id_t trid, uint8_t seed)
+{
+    struct posixtrace_why_options o = { .begin = "x:begin",
+                                        .end = "x:end",
+                                        .from_ns = INT64_MIN,
+                                        .to_ns = INT64_MAX,
+                                        .worst = seed % 4,
+                                        .room = seed % 3 ? 0 : 8 };
+
+    explain(trid, &o);
+    o.begin = o.end = "y:begin";
+    explain(trid, &o);
+    o.begin = o.end = NULL;
+    explain(trid, &o);
+    o.at_tid = 1 + seed % 3;
+    o.at_ns = 1000 + 20 * seed;
+    explain(trid, &o);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     trace_id_t trid = make_log(data, size);
     uint64_t all = report_on(trid, false), part = report_on(trid, true);
 
     FUZZ_NEED(report_on(trid, false) == all && report_on(trid, true) == part);
+    explain_all(trid, size > 0 ? data[size - 1] : 0);
     FUZZ_NEED(posix_trace_close(trid) == 0);
     logs++;
     return 0;
@@ -163,8 +226,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 static void finish(void)
 {
-    printf("%lu logs, %lu threads, %lu waits\n", logs, threads, waits);
-    FUZZ_NEED(logs > 0 && threads > 0 && waits > 0);
+    printf("%lu logs, %lu threads, %lu waits, %lu segments\n", logs, threads, waits, segments);
+    FUZZ_NEED(logs > 0 && threads > 0 && waits > 0 && segments > 0);
 }
 
 const struct fuzz_replay fuzz_replay = { .rounds = 300, .finish = finish };

@@ -248,15 +248,14 @@ static bool is_begin(const char *name, size_t *stem)
 static void put_pairs(const struct log_file *log, char *text, size_t size)
 {
     struct log_type *types = NULL;
-    size_t count = 0, used = 0, stem;
+    size_t count = 0, stem;
 
     text[0] = '\0';
     if (log_file_types(log, &types, &count) != EXIT_DONE)
         return;
-    for (size_t i = 0; i < count && used < size / 2; i++)
+    for (size_t i = 0; i < count && strlen(text) < size / 2; i++)
         if (is_begin(types[i].name, &stem))
-            used += (size_t)snprintf(text + used, size - used, "%s%.*s", used ? ", " : "",
-                                     (int)(stem < 60 ? stem : 60), types[i].name);
+            why_add(text, size, "%s%.*s", text[0] ? ", " : "", (int)stem, types[i].name);
     free(types);
 }
 

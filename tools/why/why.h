@@ -28,6 +28,9 @@ struct why_view {
 
 /* ---- why_words.c: in static buffers, reused in turn ---- */
 
+/* Adds to a text in so many bytes, as far as it fits. */
+__attribute__((format(printf, 3, 4))) void why_add(char *text, size_t size, const char *format,
+                                                   ...);
 /* "name/tid" */
 const char *why_thread(const struct why_view *v, pid_t pid, pid_t tid);
 /* The place of a call at that time, and a lock or the like, by their addresses. */

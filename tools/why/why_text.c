@@ -110,9 +110,9 @@ static void print_causes(const struct why_view *v)
     char text[160];
 
     if (count > 0 && !v->at) {
-        snprintf(text, sizeof text, "Of the %s slowest, from %s, %s:", units_count(s->slow),
-                 units_time(s->slow_ns),
-                 s->beyond_ns > 0 ? "the time beyond the median is" : "the time is");
+        snprintf(text, sizeof text,
+                 "Of the %s slowest (1 %%, from %s) the time%s is:", units_count(s->slow),
+                 units_time(s->slow_ns), s->beyond_ns > 0 ? " beyond the median" : "");
         out_text("\n");
         out_wrapped(text, 0, 0);
     }
@@ -126,25 +126,21 @@ static void print_causes(const struct why_view *v)
 static void print_head(const struct why_view *v)
 {
     const struct posixtrace_why_summary *s = v->summary;
-    char text[400];
-    size_t used;
+    char text[1000];
 
     if (!v->subject || v->at)
         return;
-    used = (size_t)snprintf(text, sizeof text, "%s: %s time%s", unquoted(v->subject),
-                            units_count(s->count), s->count == 1 ? "" : "s");
+    snprintf(text, sizeof text, "%.600s: %s time%s", unquoted(v->subject), units_count(s->count),
+             s->count == 1 ? "" : "s");
     if (s->statistics)
-        used += (size_t)snprintf(text + used, sizeof text - used,
-                                 ", median %s, 99 %% within %s, longest %s",
-                                 units_time(s->median_ns),
-                                 units_time(posixtrace_statistics_percentile(s->statistics, 99)),
-                                 units_time(posixtrace_statistics_percentile(s->statistics, 100)));
+        why_add(text, sizeof text, ", median %s, 99 %% within %s, longest %s",
+                units_time(s->median_ns),
+                units_time(posixtrace_statistics_percentile(s->statistics, 99)),
+                units_time(posixtrace_statistics_percentile(s->statistics, 100)));
     if (s->open)
-        used += (size_t)snprintf(text + used, sizeof text - used, "; %s begun, without an end",
-                                 units_count(s->open));
+        why_add(text, sizeof text, "; %s begun, without an end", units_count(s->open));
     if (s->unknown)
-        snprintf(text + used, sizeof text - used, "; %s unknown, since events were lost",
-                 units_count(s->unknown));
+        why_add(text, sizeof text, "; %s unknown, since events were lost", units_count(s->unknown));
     out_wrapped(text, 0, 2);
 }
 
@@ -185,26 +181,24 @@ static void print_instance(const struct why_view *v, size_t i,
 {
     struct why_node *tree = why_tree(v, i);
     char text[400];
-    size_t used;
 
     out_text("\n");
-    used = (size_t)snprintf(text, sizeof text, "%zu. %s%s at %s, %s", i + 1,
-                            why_exact(row->end_ns - row->begin_ns),
-                            row->open ? " without an end" : "", why_when(v, row->begin_ns),
-                            why_thread(v, row->pid, row->tid));
+    snprintf(text, sizeof text, "%zu. %s%s at %s, %s", i + 1,
+             why_exact(row->end_ns - row->begin_ns), row->open ? " without an end" : "",
+             why_when(v, row->begin_ns), why_thread(v, row->pid, row->tid));
     if (row->has_key)
-        used += (size_t)snprintf(text + used, sizeof text - used, ", value %llu",
-                                 (unsigned long long)row->key);
+        why_add(text, sizeof text, ", value %llu", (unsigned long long)row->key);
     if (row->end_tid != row->tid || row->end_pid != row->pid)
-        snprintf(text + used, sizeof text - used, ", ended by %s",
-                 why_thread(v, row->end_pid, row->end_tid));
+        why_add(text, sizeof text, ", ended by %s", why_thread(v, row->end_pid, row->end_tid));
     out_text(colour_code(COLOUR_NAME));
     out_wrapped(text, 0, 3);
     out_text(colour_code(COLOUR_PLAIN));
     print_nodes(v, tree, INDENT);
-    out_format("%sposixtrace print --from=%lld --to=%lld %s%s\n", colour_code(COLOUR_FAINT),
-               (long long)row->begin_ns, (long long)row->end_ns, v->log->shown,
-               colour_code(COLOUR_PLAIN));
+    snprintf(text, sizeof text, "posixtrace print --from=%s --to=%s %.200s",
+             why_when(v, row->begin_ns), why_when(v, row->end_ns),
+             strcmp(v->log->path, "-") == 0 ? "-" : v->log->shown);
+    out_text("  ");
+    out_wrapped(text, 2, 4);
     why_tree_free(tree);
 }
 
@@ -213,16 +207,11 @@ static void print_instance(const struct why_view *v, size_t i,
 static void print_circle(const struct why_view *v, size_t i)
 {
     const struct posixtrace_why_blocked *first = posixtrace_why_blocked(v->why, i), *b = first;
-    char text[1000];
-    size_t used = (size_t)snprintf(text, sizeof text, "deadlock: ");
+    char text[1000] = "deadlock: ";
 
     for (; b && b->deadlock == first->deadlock; b = posixtrace_why_blocked(v->why, ++i))
-        if (used < sizeof text)
-            used += (size_t)snprintf(text + used, sizeof text - used, "%s -> ",
-                                     why_thread(v, b->wait.pid, b->wait.tid));
-    if (used < sizeof text)
-        snprintf(text + used, sizeof text - used, "%s",
-                 why_thread(v, first->wait.pid, first->wait.tid));
+        why_add(text, sizeof text, "%s -> ", why_thread(v, b->wait.pid, b->wait.tid));
+    why_add(text, sizeof text, "%s", why_thread(v, first->wait.pid, first->wait.tid));
     out_text("  ");
     out_wrapped(text, 2, 4);
 }
@@ -230,18 +219,15 @@ static void print_circle(const struct why_view *v, size_t i)
 static void print_waiting(const struct why_view *v, const struct posixtrace_why_blocked *b)
 {
     char wait[WHY_TEXT], text[2 * WHY_TEXT];
-    size_t used;
 
     why_put_segment(wait, v, &b->wait);
-    used = (size_t)snprintf(text, sizeof text, "%s since %s: %s",
-                            why_thread(v, b->wait.pid, b->wait.tid), why_when(v, b->wait.begin_ns),
-                            strncmp(wait, "waits: ", 7) == 0 ? wait + 7 : wait);
-    if (b->signalled_ns && used < sizeof text)
-        snprintf(text + used, sizeof text - used, "; %s %s by %s at %s",
-                 b->signalled_ns < b->wait.begin_ns ? "the last signal was before that, at"
-                                                    : "the last signal was at",
-                 why_when(v, b->signalled_ns), why_thread(v, b->wait.pid, b->signalled_tid),
-                 why_code(v, b->wait.pid, b->signalled_ns, b->signalled_caller));
+    snprintf(text, sizeof text, "%s since %s: %s", why_thread(v, b->wait.pid, b->wait.tid),
+             why_when(v, b->wait.begin_ns), strncmp(wait, "waits: ", 7) == 0 ? wait + 7 : wait);
+    if (b->signalled_ns)
+        why_add(text, sizeof text, "; the last signal%s was at %s, by %s at %s",
+                b->signalled_ns < b->wait.begin_ns ? ", before it," : "",
+                why_when(v, b->signalled_ns), why_thread(v, b->wait.pid, b->signalled_tid),
+                why_code(v, b->wait.pid, b->signalled_ns, b->signalled_caller));
     out_text("  ");
     out_wrapped(text, 2, 6);
 }
@@ -278,13 +264,14 @@ static void print_lacks(const struct why_view *v)
     const struct posixtrace_why_summary *s = v->summary;
 
     if (s->calls == 0)
-        print_note("No call that waits is in the log: 'posixtrace record --system' records them.");
+        print_note("No call that waits is in the log: 'posixtrace record --system=calls' records "
+                   "what threads wait for.");
     else if (s->long_calls_only)
         print_note("The log has long calls only ('record --longer-than'): which thread held a lock "
                    "or signalled is not in it.");
     if (s->switches == 0)
-        print_note("No context switch is in the log ('posixtrace record --system' records them): "
-                   "the time outside of calls is unknown, and calls count as waits.");
+        print_note("No context switch is in the log: 'posixtrace record --system=switches' records "
+                   "them. So the time outside of calls is unknown, and calls count as waits.");
     if (s->unkeyed > 0)
         print_note("Some of the events do not have that field: 'posixtrace info' has the "
                    "descriptions.");

@@ -6,6 +6,7 @@
 #include "why/why.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <posixtrace/system.h>
@@ -21,6 +22,16 @@ static char *next_buffer(void)
     static unsigned next;
 
     return buffers[next++ % BUFFERS];
+}
+
+void why_add(char *text, size_t size, const char *format, ...)
+{
+    size_t length = strlen(text);
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text + length, size - length, format, arguments);
+    va_end(arguments);
 }
 
 const char *why_thread(const struct why_view *v, pid_t pid, pid_t tid)
@@ -102,13 +113,12 @@ const char *why_relation_word(enum posixtrace_why_relation relation)
 static void put_descriptor(char text[WHY_TEXT], const struct posixtrace_why_segment *s)
 {
     const char *call = posixtrace_call_text(s->call);
-    int length = snprintf(text, WHY_TEXT, "%s", call ? call : posixtrace_wait_text(s->kind));
 
+    snprintf(text, WHY_TEXT, "%s", call ? call : posixtrace_wait_text(s->kind));
     if (s->name[0])
-        snprintf(text + length, WHY_TEXT - (size_t)length, " of %.200s", unquoted(s->name));
+        why_add(text, WHY_TEXT, " of %.200s", unquoted(s->name));
     else if ((int64_t)s->object >= 0)
-        snprintf(text + length, WHY_TEXT - (size_t)length, " of descriptor %" PRIi64,
-                 (int64_t)s->object);
+        why_add(text, WHY_TEXT, " of descriptor %" PRIi64, (int64_t)s->object);
 }
 
 void why_put_object(char text[WHY_TEXT], const struct why_view *v,
@@ -134,9 +144,7 @@ void why_put_object(char text[WHY_TEXT], const struct why_view *v,
 
 static void put(char text[WHY_TEXT], const char *words, const char *name)
 {
-    size_t length = strlen(text);
-
-    snprintf(text + length, WHY_TEXT - length, "%s%s", words, name);
+    why_add(text, WHY_TEXT, "%s%s", words, name);
 }
 
 static const char *other(const struct why_view *v, const struct posixtrace_why_segment *s)
@@ -171,11 +179,10 @@ static void put_wait(char text[WHY_TEXT], const struct why_view *v,
                      const struct posixtrace_why_segment *s)
 {
     char object[WHY_TEXT];
-    size_t length;
 
     why_put_object(object, v, s);
-    length = (size_t)snprintf(text, WHY_TEXT, "waits: ");
-    snprintf(text + length, WHY_TEXT - length, "%.400s", object);
+    snprintf(text, WHY_TEXT, "waits: ");
+    put(text, object, "");
     if (s->caller)
         put(text, " at ", why_code(v, s->pid, s->begin_ns, s->caller));
     put_relation(text, v, s);
@@ -203,8 +210,7 @@ void why_put_segment(char text[WHY_TEXT], const struct why_view *v,
     case POSIXTRACE_WHY_RUN: snprintf(text, WHY_TEXT, "on a processor"); break;
     case POSIXTRACE_WHY_RUNNABLE:
         snprintf(text, WHY_TEXT, "preempted; %s ran instead",
-                 s->relation == POSIXTRACE_WHY_RAN ? other(v, s)
-                                                   : "a thread that is not in the log");
+                 s->relation == POSIXTRACE_WHY_RAN ? other(v, s) : "no thread of the log");
         break;
     case POSIXTRACE_WHY_WAIT: put_wait(text, v, s); break;
     case POSIXTRACE_WHY_OFF:

@@ -240,6 +240,8 @@ int posixtrace_why_create(trace_id_t trid, const struct posixtrace_why_options *
     w->options = all;
     w->trid = trid;
     error = prepare(w);
+    if (error == 0 && explains(w))
+        error = posix_trace_rewind(trid);
     if (error == 0)
         error = begin_pass(w, explains(w) ? 1 : 2);
     if (error)

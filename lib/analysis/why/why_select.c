@@ -73,15 +73,14 @@ static uint64_t count_from(const posixtrace_statistics_t *s, int64_t from, int64
 void pt_why_choose(posixtrace_why_t *w)
 {
     posixtrace_statistics_t *s = w->statistics;
-    int64_t slow, least = INT64_MAX;
 
+    w->least_ns = INT64_MAX;
     for (size_t i = 0; i < w->worst_count; i++)
-        least = pt_why_smaller(least, w->worst[i]);
+        w->least_ns = pt_why_smaller(w->least_ns, w->worst[i]);
     if (w->summary.count == 0)
         return;
-    slow = posixtrace_statistics_percentile(s, slow_percent);
+    w->summary.slow_ns = posixtrace_statistics_percentile(s, slow_percent);
     w->summary.median_ns = posixtrace_statistics_percentile(s, 50);
-    w->summary.slow_ns = pt_why_smaller(slow, least);
     w->low_ns = posixtrace_statistics_percentile(s, low_percent);
     w->high_ns = posixtrace_statistics_percentile(s, high_percent);
     w->step = 1 + count_from(s, w->low_ns, w->high_ns) / TYPICAL;
@@ -138,8 +137,9 @@ static void explain(posixtrace_why_t *w, const struct posixtrace_why_instance *i
 {
     int64_t length = i->end_ns - i->begin_ns;
     bool slow = length >= w->summary.slow_ns, typical = is_sampled(w, length);
+    bool worst = length >= w->least_ns;
 
-    if (!slow && !typical)
+    if (!slow && !typical && !worst)
         return;
     pt_why_resolve(w, i);
     if (w->error)
@@ -152,8 +152,9 @@ static void explain(posixtrace_why_t *w, const struct posixtrace_why_instance *i
         w->summary.slow++;
         w->summary.beyond_ns += length - w->summary.median_ns;
         pt_why_causes_add(w, true);
-        keep(w, i);
     }
+    if (worst)
+        keep(w, i);
 }
 
 void pt_why_instance(posixtrace_why_t *w, const struct posixtrace_why_instance *i)

@@ -167,6 +167,7 @@ struct posixtrace_why {
     int64_t *worst;
     size_t worst_count;
     int64_t reach;           /* spans are kept that long */
+    int64_t least_ns;        /* of the worst */
     int64_t low_ns, high_ns; /* lengths about the median */
     uint64_t typical, step, seen_typical;
     /* Of pass 2. */
