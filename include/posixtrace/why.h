@@ -24,7 +24,7 @@ extern "C" {
 typedef struct posixtrace_why posixtrace_why_t;
 
 /*
- * What is explained: one of
+ * It explains one of
  *
  *   begin, end  the time from an event with the one name to the next with the other, of one thread;
  *               with by of all events whose field of that name has the same value, of any thread

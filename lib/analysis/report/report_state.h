@@ -63,7 +63,7 @@ struct pt_report_watch {
     void (*spent)(void *w, struct pt_report_thread *th, int64_t from, int64_t to, unsigned share);
     /* Its time that was UNSURE is UNNAMED; or UNKNOWN, where known is false. */
     void (*settled)(void *w, struct pt_report_thread *th, bool known);
-    /* Its time between begin and ns that was UNSURE was in that call. */
+    /* Its time that was UNSURE, between these, was in that call. */
     void (*long_call)(void *w, struct pt_report_thread *th, const struct pt_report_open *open,
                       int64_t begin, int64_t ns);
     /* The call returns with that result. */

@@ -272,15 +272,6 @@ static void ended(void *context, struct pt_report_thread *th, const struct pt_re
 
 /* ---- pass 2: locks, processors, signals ---- */
 
-struct pt_why_object *pt_why_object(posixtrace_why_t *w, struct pt_report_object *o)
-{
-    if (!o->watched)
-        o->watched = calloc(1, sizeof(struct pt_why_object));
-    if (!o->watched)
-        w->error = ENOMEM;
-    return o->watched;
-}
-
 static void begin_hold(posixtrace_why_t *w, struct pt_why_list *l, struct pt_report_thread *th,
                        uint64_t caller)
 {

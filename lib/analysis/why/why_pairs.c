@@ -13,35 +13,6 @@
 
 enum { FIELDS = POSIXTRACE_FIELDS_MAX, KEYED_MOST = 1 << 20 };
 
-struct pt_why_runner *pt_why_runner(posixtrace_why_t *w, pid_t pid, pid_t tid)
-{
-    struct pt_report_key key = { .a = (uint32_t)pid, .b = (uint32_t)tid };
-
-    if (w->last && w->last->tid == tid && w->last->pid == pid)
-        return w->last;
-    w->last = pt_report_map_make(&w->runners, key, sizeof *w->last);
-    if (!w->last) {
-        w->error = ENOMEM;
-        return NULL;
-    }
-    w->last->pid = pid;
-    w->last->tid = tid;
-    return w->last;
-}
-
-struct pt_why_runner *pt_why_of(posixtrace_why_t *w, struct pt_report_thread *th)
-{
-    struct pt_why_runner *runner = th->watched;
-
-    if (runner)
-        return runner;
-    runner = pt_why_runner(w, th->row.pid, th->row.tid);
-    th->watched = runner;
-    if (runner)
-        runner->thread = th;
-    return runner;
-}
-
 static bool wants_thread(const posixtrace_why_t *w, const struct pt_why_begun *b)
 {
     return !w->options.wants_thread || w->options.wants_thread(w->options.context, b->pid, b->tid);

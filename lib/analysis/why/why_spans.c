@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Lists of spans, in the order of their beginnings.  A full list drops what ended too long ago to
+ * Lists of spans, and the threads and objects that have them.  Lists are in the order of their beginnings.  A full list drops what ended too long ago to
  * be asked for; it grows if most of it is younger than that, until all lists together have as many
  * as may be kept: then it drops its older half.
  */
@@ -101,4 +101,44 @@ int64_t pt_why_hold_end(const posixtrace_why_t *w, const struct pt_why_hold *h)
     if (h->at.to != INT64_MAX || h->gap == w->report->gap)
         return h->at.to;
     return pt_why_larger(h->at.from, pt_gaps_begin(&w->report->gaps, h->gap + 1));
+}
+
+/* ---- threads, objects ---- */
+
+struct pt_why_runner *pt_why_runner(posixtrace_why_t *w, pid_t pid, pid_t tid)
+{
+    struct pt_report_key key = { .a = (uint32_t)pid, .b = (uint32_t)tid };
+
+    if (w->last && w->last->tid == tid && w->last->pid == pid)
+        return w->last;
+    w->last = pt_report_map_make(&w->runners, key, sizeof *w->last);
+    if (!w->last) {
+        w->error = ENOMEM;
+        return NULL;
+    }
+    w->last->pid = pid;
+    w->last->tid = tid;
+    return w->last;
+}
+
+struct pt_why_runner *pt_why_of(posixtrace_why_t *w, struct pt_report_thread *th)
+{
+    struct pt_why_runner *runner = th->watched;
+
+    if (runner)
+        return runner;
+    runner = pt_why_runner(w, th->row.pid, th->row.tid);
+    th->watched = runner;
+    if (runner)
+        runner->thread = th;
+    return runner;
+}
+
+struct pt_why_object *pt_why_object(posixtrace_why_t *w, struct pt_report_object *o)
+{
+    if (!o->watched)
+        o->watched = calloc(1, sizeof(struct pt_why_object));
+    if (!o->watched)
+        w->error = ENOMEM;
+    return o->watched;
 }

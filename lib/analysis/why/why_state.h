@@ -11,7 +11,7 @@
  * longest instance are dropped.
  *
  * why_run.c: passes, options.  why_pairs.c: instances.  why_select.c: which are explained.
- * why_spans.c: lists of spans.  why_observe.c: the observer.  why_resolve.c: segments of a time.
+ * why_spans.c: lists of spans, threads, objects.  why_observe.c: the observer.  why_resolve.c: segments of a time.
  * why_wait.c: segments of a wait.  why_causes.c: sums by cause.  why_blocked.c: the end of the log.
  */
 #ifndef PT_WHY_STATE_H
@@ -180,8 +180,8 @@ struct posixtrace_why {
     uint64_t resolved;
     struct posixtrace_why_blocked *blocked;
     size_t blocked_count;
-    /* With at_tid: the part of the thread that is asked for, once it has begun; its time before
-     * at_from is not asked for. */
+    /* With at_tid: the part of the thread that is asked for, once it has begun; older spans than
+     * at_from are not needed. */
     bool at_found, at_done;
     pid_t at_pid;
     struct pt_why_part at_part;
@@ -209,9 +209,13 @@ size_t pt_why_list_find(const struct pt_why_list *l, size_t size, int64_t ns);
 /* When the hold ended, as far as is known. */
 int64_t pt_why_hold_end(const posixtrace_why_t *w, const struct pt_why_hold *h);
 
+/* Made where there is none; NULL: no memory. */
+struct pt_why_runner *pt_why_runner(posixtrace_why_t *w, pid_t pid, pid_t tid);
+struct pt_why_runner *pt_why_of(posixtrace_why_t *w, struct pt_report_thread *th);
+struct pt_why_object *pt_why_object(posixtrace_why_t *w, struct pt_report_object *o);
+
 /* ---- why_pairs.c ---- */
 
-struct pt_why_runner *pt_why_runner(posixtrace_why_t *w, pid_t pid, pid_t tid);
 /* The events of a type that is PT_WHY_BEGINS or PT_WHY_ENDS, at the report's gap number. */
 void pt_why_pair_event(posixtrace_why_t *w, unsigned mark, const struct posixtrace_event *e);
 void pt_why_pairs_end(posixtrace_why_t *w);
@@ -232,16 +236,13 @@ void pt_why_choose(posixtrace_why_t *w);
 /* ---- why_observe.c ---- */
 
 extern const struct pt_report_watch pt_why_first_watch, pt_why_second_watch;
-/* NULL: no memory. */
-struct pt_why_object *pt_why_object(posixtrace_why_t *w, struct pt_report_object *o);
-struct pt_why_runner *pt_why_of(posixtrace_why_t *w, struct pt_report_thread *th);
 
 /* ---- why_resolve.c ---- */
 
 /* Appends the segments of an instance to w->rows. */
 void pt_why_resolve(posixtrace_why_t *w, const struct posixtrace_why_instance *i);
 
-/* A thread's time at a depth that is being resolved, and the threads that wait for it. */
+/* To be resolved: a thread's time at a depth, and the threads that wait for it. */
 struct pt_why_frame {
     const struct pt_why_frame *above;
     struct pt_report_thread *thread;

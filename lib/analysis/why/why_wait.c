@@ -53,7 +53,7 @@ static void name_other(struct posixtrace_why_segment *s, enum posixtrace_why_rel
 struct lock { /* a wait for one */
     const struct pt_why_part *part;
     const struct pt_report_object *object;
-    bool held_only; /* time in which no thread holds it is no wait for it */
+    bool held_only; /* it is no wait for it while no thread has it */
 };
 
 static void add_held(posixtrace_why_t *w, const struct pt_why_frame *f, const struct lock *l,

@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The posixtrace authors
+"""Real programs whose threads wait for each other in a known way: posixtrace why says how.
+
+usage: why_programs.py POSIXTRACE WAITING
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+
+def run(*arguments):
+    done = subprocess.run(list(map(str, arguments)), capture_output=True, timeout=100)
+    if done.returncode == 77:
+        sys.exit(77)
+    if done.returncode != 0:
+        sys.exit(f"{arguments}: {done.returncode}\n{done.stderr.decode(errors='replace')}")
+    return done.stdout
+
+
+def why(tool, folder, waiting, mode, *words):
+    log = folder / f"{mode}.ptl"
+    run(tool, "record", "--quiet", "--system", "-o", log, waiting, mode)
+    return json.loads(run(tool, "why", "--format=json", *words, log))
+
+
+def check_sums(row):
+    at = row["begin_ns"]
+    for s in row["segments"]:
+        if s["depth"] == 0:
+            assert s["begin_ns"] == at, (s, at)
+            at = s["end_ns"]
+    assert at == row["end_ns"]
+
+
+def longest(segments, depth):
+    return max((s for s in segments if s["depth"] == depth),
+               key=lambda s: s["end_ns"] - s["begin_ns"])
+
+
+def check_held(answer):
+    row = answer["instances"][0]
+    check_sums(row)
+    wait = longest(row["segments"], 0)
+    assert (wait["state"], wait["kind"], wait["relation"]) == ("wait", "lock", "holds"), wait
+    assert wait["other_tid"] not in (row["tid"], 0)
+    below = longest([s for s in row["segments"] if s["tid"] == wait["other_tid"]], 1)
+    assert (below["kind"], below["call"]) == ("I/O", "read") and "pipe:" in below["name"], below
+    root = answer["causes"][0]["root"]
+    assert (root["kind"], root["call"]) == ("I/O", "read"), root
+
+
+def check_signal(answer):
+    row = answer["instances"][0]
+    check_sums(row)
+    wait = longest(row["segments"], 0)
+    assert (wait["kind"], wait["relation"]) == ("condition", "signalled"), wait
+    below = longest([s for s in row["segments"] if s["tid"] == wait["other_tid"]], 1)
+    assert (below["kind"], below["call"]) == ("I/O", "read"), below
+
+
+def check_deadlock(answer):
+    circle = [b for b in answer["blocked"] if b["deadlock_number"] == 1]
+    assert len(circle) == 2 and all(b["kind"] == "lock" for b in circle), answer["blocked"]
+    assert [b["tid"] for b in circle] == [b["other_tid"] for b in circle[::-1]], circle
+    assert all(row["open"] for row in answer["instances"]) and len(answer["instances"]) == 2
+    for row in answer["instances"]:
+        check_sums(row)
+        assert any(s.get("deadlock") for s in row["segments"]), row
+
+
+def main():
+    tool, waiting = (pathlib.Path(a).resolve() for a in sys.argv[1:])
+    with tempfile.TemporaryDirectory() as name:
+        os.environ["POSIXTRACE_DIR"] = name
+        folder = pathlib.Path(name)
+        check_held(why(tool, folder, waiting, "held", "req"))
+        check_signal(why(tool, folder, waiting, "signal", "req"))
+        check_deadlock(why(tool, folder, waiting, "deadlock", "req"))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
