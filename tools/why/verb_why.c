@@ -26,6 +26,7 @@ static const struct option_spec options[] = { { "format", true, FORMAT },
                                               { "at", true, AT },
                                               { "strict", false, STRICT },
                                               SELECT_OPTIONS,
+                                              SITES_OPTIONS,
                                               { NULL, false, 0 } };
 
 static const char help[] =
@@ -41,7 +42,7 @@ static const char help[] =
     "  --metric=NAME    the measurements of a metric ('posixtrace metrics --list')\n"
     "  --at=T --tid=N   what thread N did at time T\n"
     "  --format=FORMAT  text (default), or json: one object, times in ns\n"
-    "  --color=WHEN     text in colour: auto (default), always or never\n" SELECT_HELP
+    "  --color=WHEN     text in colour: auto (default), always or never\n" SELECT_HELP SITES_HELP
     "  --strict         exit with 3 if the log has lost events or is damaged\n"
     "  --help           print this\n"
     "\n"
@@ -55,6 +56,7 @@ struct request {
     struct when at;
     enum colour_when colour;
     struct selection select;
+    struct sites sites;
     long worst;
     bool json, strict;
     char *begin, *end, *by;
@@ -104,6 +106,8 @@ static int take_option(struct request *r, int code, const char *value)
 {
     if (select_is_option(code))
         return select_take_option(&r->select, code, value);
+    if (sites_is_option(code))
+        return sites_take_option(&r->sites, code, value);
     switch (code) {
     case FORMAT: return take_format(r, value);
     case COLOUR: return colour_option(value, &r->colour);
@@ -285,22 +289,26 @@ static int say_none(const struct request *r, const struct why_view *v)
                       select_is_any(v->select) ? ", of those that are selected" : "");
 }
 
-static int print_view(const struct request *r, struct why_view *v)
+static int print_view(struct request *r, struct why_view *v)
 {
     v->origin = v->log->seekable ? v->log->info.first_ns : v->summary->first_ns;
     if (v->subject && !posixtrace_why_instance(v->why, 0) && v->summary->count == 0)
         return say_none(r, v);
+    sites_open(&r->sites, v->log->trid);
     if (r->json)
         why_print_json(v);
     else
         why_print_text(v);
+    sites_close(&r->sites);
     out_flush();
     return EXIT_DONE;
 }
 
 static int explain(struct request *r, struct log_file *log)
 {
-    struct why_view v = { .log = log, .select = &r->select, .at = r->at.kind != WHEN_NEVER };
+    struct why_view v = {
+        .log = log, .select = &r->select, .sites = &r->sites, .at = r->at.kind != WHEN_NEVER
+    };
     int status = log->seekable ? select_resolve(&r->select, log->info.first_ns)
                                : select_resolve_absolute(&r->select);
 

@@ -11,6 +11,7 @@
 
 #include <posixtrace/why.h>
 
+#include "common/sites.h"
 #include "input/log_file.h"
 #include "input/select.h"
 
@@ -19,6 +20,7 @@ enum { WHY_TEXT = 480 };
 struct why_view {
     struct log_file *log;
     struct selection *select;
+    struct sites *sites;
     posixtrace_why_t *why;
     const struct posixtrace_why_summary *summary;
     const char *subject; /* as on the command line; NULL: the end of the log */
@@ -33,7 +35,8 @@ __attribute__((format(printf, 3, 4))) void why_add(char *text, size_t size, cons
                                                    ...);
 /* "name/tid" */
 const char *why_thread(const struct why_view *v, pid_t pid, pid_t tid);
-/* The place of a call at that time, and a lock or the like, by their addresses. */
+/* The place of a call at that time, and a lock or the like, by their addresses; time 0: that of the
+ * last event. */
 const char *why_code(const struct why_view *v, pid_t pid, int64_t ns, uint64_t address);
 const char *why_data(const struct why_view *v, pid_t pid, int64_t ns, uint64_t address);
 /* "+1.234567890s", as --from takes it. */

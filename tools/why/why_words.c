@@ -45,18 +45,12 @@ const char *why_thread(const struct why_view *v, pid_t pid, pid_t tid)
 
 const char *why_code(const struct why_view *v, pid_t pid, int64_t ns, uint64_t address)
 {
-    char *text = next_buffer();
-
-    (void)v;
-    (void)pid;
-    (void)ns;
-    snprintf(text, SIZE, "0x%" PRIx64, address);
-    return text;
+    return sites_code(v->sites, pid, ns ? ns : v->summary->last_ns, address);
 }
 
 const char *why_data(const struct why_view *v, pid_t pid, int64_t ns, uint64_t address)
 {
-    return why_code(v, pid, ns, address);
+    return sites_data(v->sites, pid, ns ? ns : v->summary->last_ns, address);
 }
 
 const char *why_when(const struct why_view *v, int64_t ns)
