@@ -38,30 +38,29 @@ def check_sums(row):
     assert at == row["end_ns"]
 
 
-def longest(segments, depth):
-    return max((s for s in segments if s["depth"] == depth),
-               key=lambda s: s["end_ns"] - s["begin_ns"])
+def find(segments, **members):
+    """A segment with these members."""
+    for s in segments:
+        if all(s.get(key) == value for key, value in members.items()):
+            return s
+    sys.exit(f"no segment with {members}: {segments}")
 
 
 def check_held(answer):
     row = answer["instances"][0]
     check_sums(row)
-    wait = longest(row["segments"], 0)
-    assert (wait["state"], wait["kind"], wait["relation"]) == ("wait", "lock", "holds"), wait
-    assert wait["other_tid"] not in (row["tid"], 0)
-    below = longest([s for s in row["segments"] if s["tid"] == wait["other_tid"]], 1)
-    assert (below["kind"], below["call"]) == ("I/O", "read") and "pipe:" in below["name"], below
-    root = answer["causes"][0]["root"]
-    assert (root["kind"], root["call"]) == ("I/O", "read"), root
+    wait = find(row["segments"], depth=0, kind="lock", relation="holds")
+    assert wait["other_tid"] != row["tid"]
+    below = find(row["segments"], depth=1, tid=wait["other_tid"], kind="I/O", call="read")
+    assert "pipe:" in below["name"], below
+    find([c["root"] for c in answer["causes"]], kind="I/O", call="read")
 
 
 def check_signal(answer):
     row = answer["instances"][0]
     check_sums(row)
-    wait = longest(row["segments"], 0)
-    assert (wait["kind"], wait["relation"]) == ("condition", "signalled"), wait
-    below = longest([s for s in row["segments"] if s["tid"] == wait["other_tid"]], 1)
-    assert (below["kind"], below["call"]) == ("I/O", "read"), below
+    wait = find(row["segments"], depth=0, kind="condition", relation="signals")
+    find(row["segments"], depth=1, tid=wait["other_tid"], kind="I/O", call="read")
 
 
 def check_deadlock(answer):

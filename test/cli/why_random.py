@@ -506,7 +506,7 @@ def late_signal(plan):
     plan.victim(slow)
     signaller = plan.sim.thread(script)
     return lambda c, r: c.get("kind") == "condition" and c["object"] == condition.address and \
-        c.get("relation") == "signalled" and c["other_tid"] == signaller.tid and \
+        c.get("relation") == "signals" and c["other_tid"] == signaller.tid and \
         c["other_caller"] == 0x400610 and plan.is_done(r)
 
 
@@ -544,7 +544,7 @@ def late_post(plan):
     plan.victim(lambda th: plan.sim.takes(th, semaphore, 0x400100))
     poster = plan.sim.thread(script)
     return lambda c, r: c.get("kind") == "semaphore" and c["object"] == semaphore.address and \
-        c.get("relation") == "signalled" and c["other_tid"] == poster.tid and plan.is_done(r)
+        c.get("relation") == "signals" and c["other_tid"] == poster.tid and plan.is_done(r)
 
 
 def late_end(plan):
@@ -623,7 +623,7 @@ class Truth:
             assert (s["other_ns"], s["other_tid"], s["object"]) in self.marks, s
             assert not any(h[0] == s["object"] and h[2] != s["tid"] and h[3] < s["end_ns"] and
                            h[4] > s["begin_ns"] for h in self.sim.holds), s
-        elif s.get("relation") == "signalled" and s.get("other_ns"):
+        elif s.get("relation") in ("signals", "signalled"):
             assert s["kind"] == "barrier" or any(m[:2] == (s["other_ns"], s["other_tid"])
                                                  for m in self.marks), s
 

@@ -9,7 +9,18 @@
 
 #include "common/json_out.h"
 
-static void put_other(const struct posixtrace_why_segment *s)
+/* A function or variable; nothing where it is not known.  time 0: as of the last event. */
+static void put_site(const struct why_view *v, const char *key, pid_t pid, int64_t ns,
+                     uint64_t address, enum posixtrace_address kind)
+{
+    char text[SITES_TEXT];
+
+    if (address &&
+        sites_find(v->sites, pid, ns ? ns : v->summary->last_ns, address, kind, text) > 0)
+        json_text(key, text);
+}
+
+static void put_other(const struct why_view *v, const struct posixtrace_why_segment *s)
 {
     if (s->relation != POSIXTRACE_WHY_NO_OTHER) {
         json_text("relation", why_relation_word(s->relation));
@@ -17,6 +28,8 @@ static void put_other(const struct posixtrace_why_segment *s)
         json_integer("other_tid", s->other_tid);
         if (s->other_caller)
             json_count("other_caller", s->other_caller);
+        put_site(v, "other_caller_site", s->other_pid, s->other_ns, s->other_caller,
+                 POSIXTRACE_ADDRESS_RETURN);
         if (s->other_ns)
             json_integer("other_ns", s->other_ns);
     }
@@ -28,22 +41,25 @@ static void put_other(const struct posixtrace_why_segment *s)
         json_truth("details_left_out", true);
 }
 
-static void put_wait(const struct posixtrace_why_segment *s)
+static void put_wait(const struct why_view *v, const struct posixtrace_why_segment *s)
 {
     json_text("kind", posixtrace_wait_text(s->kind));
     if (s->has_object && s->is_descriptor)
         json_integer("descriptor", (int64_t)s->object);
     else if (s->has_object)
         json_count("object", s->object);
+    if (s->has_object && !s->is_descriptor && s->kind != POSIXTRACE_WAIT_CHILD)
+        put_site(v, "object_symbol", s->pid, s->begin_ns, s->object, POSIXTRACE_ADDRESS_DATA);
     if (s->name[0])
         json_text("name", s->name);
     if (s->is_descriptor && posixtrace_call_text(s->call))
         json_text("call", posixtrace_call_text(s->call));
     if (s->caller)
         json_count("caller", s->caller);
+    put_site(v, "caller_site", s->pid, s->begin_ns, s->caller, POSIXTRACE_ADDRESS_RETURN);
 }
 
-static void put_what(const struct posixtrace_why_segment *s)
+static void put_what(const struct why_view *v, const struct posixtrace_why_segment *s)
 {
     json_integer("pid", s->pid);
     json_integer("tid", s->tid);
@@ -51,17 +67,17 @@ static void put_what(const struct posixtrace_why_segment *s)
     if (s->state == POSIXTRACE_WHY_UNKNOWN)
         json_text("reason", why_reason_word(s->reason));
     if (s->state == POSIXTRACE_WHY_WAIT)
-        put_wait(s);
-    put_other(s);
+        put_wait(v, s);
+    put_other(v, s);
 }
 
-static void put_segment(const struct posixtrace_why_segment *s)
+static void put_segment(const struct why_view *v, const struct posixtrace_why_segment *s)
 {
     json_open(NULL, '{');
     json_count("depth", s->depth);
     json_integer("begin_ns", s->begin_ns);
     json_integer("end_ns", s->end_ns);
-    put_what(s);
+    put_what(v, s);
     json_close();
 }
 
@@ -83,36 +99,38 @@ static void put_instance(const struct why_view *v, size_t i,
     json_truth("open", row->open);
     json_open("segments", '[');
     for (size_t k = 0; (s = posixtrace_why_segment(v->why, i, k)) != NULL; k++)
-        put_segment(s);
+        put_segment(v, s);
     json_close();
     json_close();
 }
 
-static void put_cause(const struct posixtrace_why_cause *c)
+static void put_cause(const struct why_view *v, const struct posixtrace_why_cause *c)
 {
     json_open(NULL, '{');
     json_integer("ns", c->ns);
     json_integer("beyond_ns", c->beyond_ns);
     json_count("instances", c->instances);
     json_open("segment", '{');
-    put_what(&c->segment);
+    put_what(v, &c->segment);
     json_close();
     json_open("root", '{');
-    put_what(&c->root);
+    put_what(v, &c->root);
     json_close();
     json_close();
 }
 
-static void put_blocked(const struct posixtrace_why_blocked *b)
+static void put_blocked(const struct why_view *v, const struct posixtrace_why_blocked *b)
 {
     json_open(NULL, '{');
     json_integer("since_ns", b->wait.begin_ns);
-    put_what(&b->wait);
+    put_what(v, &b->wait);
     json_count("deadlock_number", b->deadlock);
     if (b->signalled_ns) {
         json_integer("signalled_ns", b->signalled_ns);
         json_integer("signalled_tid", b->signalled_tid);
         json_count("signalled_caller", b->signalled_caller);
+        put_site(v, "signalled_caller_site", b->wait.pid, b->signalled_ns, b->signalled_caller,
+                 POSIXTRACE_ADDRESS_RETURN);
     }
     json_close();
 }
@@ -154,7 +172,7 @@ void why_print_json(const struct why_view *v)
     put_summary(v);
     json_open("causes", '[');
     for (size_t i = 0; (c = posixtrace_why_cause(v->why, i)) != NULL; i++)
-        put_cause(c);
+        put_cause(v, c);
     json_close();
     json_open("instances", '[');
     for (size_t i = 0; (row = posixtrace_why_instance(v->why, i)) != NULL; i++)
@@ -162,7 +180,7 @@ void why_print_json(const struct why_view *v)
     json_close();
     json_open("blocked", '[');
     for (size_t i = 0; (b = posixtrace_why_blocked(v->why, i)) != NULL; i++)
-        put_blocked(b);
+        put_blocked(v, b);
     json_close();
     json_close();
 }

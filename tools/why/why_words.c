@@ -95,9 +95,8 @@ const char *why_reason_word(enum posixtrace_why_reason reason)
 
 const char *why_relation_word(enum posixtrace_why_relation relation)
 {
-    static const char *const words[] = {
-        "", "holds", "unlocked", "ran", "signalled", "is awaited"
-    };
+    static const char *const words[] = { "",        "holds",     "unlocked",  "ran",
+                                         "signals", "signalled", "is awaited" };
 
     return words[relation];
 }
@@ -149,9 +148,12 @@ static const char *other(const struct why_view *v, const struct posixtrace_why_s
 static void put_relation(char text[WHY_TEXT], const struct why_view *v,
                          const struct posixtrace_why_segment *s)
 {
-    static const char *const words[] = { [POSIXTRACE_WHY_HOLDS] = "held by ",
-                                         [POSIXTRACE_WHY_UNLOCKED] = "after it was unlocked by ",
-                                         [POSIXTRACE_WHY_SIGNALLED] = "signalled by " };
+    static const char *const words[] = {
+        [POSIXTRACE_WHY_HOLDS] = "held by ",
+        [POSIXTRACE_WHY_UNLOCKED] = "after it was unlocked by ",
+        [POSIXTRACE_WHY_SIGNALS] = "signalled by ",
+        [POSIXTRACE_WHY_SIGNALLED] = "after it was signalled by "
+    };
 
     if (s->relation == POSIXTRACE_WHY_IS_AWAITED)
         return;

@@ -97,8 +97,8 @@ static int end_first(posixtrace_why_t *w)
 {
     int error = end_metric(w);
 
+    posixtrace_report_end(w->report); /* a log that was stopped has no gap at its end */
     pt_why_pairs_end(w);
-    posixtrace_report_end(w->report);
     w->gap_count = w->report->summary.gaps;
     posixtrace_report_free(w->report);
     w->report = NULL;
@@ -120,18 +120,6 @@ static void resolve_open(posixtrace_why_t *w)
     }
 }
 
-static void end_threads(posixtrace_why_t *w)
-{
-    const struct pt_report_map *threads = &w->report->threads;
-
-    for (size_t i = 0; i < threads->count; i++) {
-        struct pt_report_thread *th = threads->items[i];
-
-        if (pt_report_still_waits(w->report, th))
-            pt_report_thread_at(w->report, th, th->process->last_ns);
-    }
-}
-
 int posixtrace_why_end(posixtrace_why_t *w)
 {
     int error;
@@ -140,14 +128,13 @@ int posixtrace_why_end(posixtrace_why_t *w)
         return EINVAL;
     w->ended = true;
     error = end_metric(w);
+    error = error ? error : posixtrace_report_end(w->report);
     pt_why_find_blocked(w);
-    end_threads(w);
     pt_why_pairs_end(w);
     resolve_open(w);
     pt_why_resolve_at(w);
     pt_why_causes_end(w);
     error = error ? error : w->error;
-    error = error ? error : posixtrace_report_end(w->report);
     w->summary.events = w->report->summary.events;
     w->summary.calls = w->report->summary.calls;
     w->summary.switches = w->report->summary.switches;

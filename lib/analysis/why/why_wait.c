@@ -143,6 +143,12 @@ const struct pt_why_wake *pt_why_waker(const struct pt_report_object *o,
     return one ? found : NULL;
 }
 
+static void name_signal(struct posixtrace_why_segment *s, const struct pt_why_wake *wake)
+{
+    name_other(s, s->begin_ns < wake->at.from ? POSIXTRACE_WHY_SIGNALS : POSIXTRACE_WHY_SIGNALLED,
+               wake->thread, wake->caller, wake->at.from);
+}
+
 static void add_signalled(posixtrace_why_t *w, const struct pt_why_frame *f,
                           const struct pt_why_part *p, int64_t from, int64_t to,
                           const struct pt_why_wake *wake, unsigned count)
@@ -154,8 +160,8 @@ static void add_signalled(posixtrace_why_t *w, const struct pt_why_frame *f,
     s->signals = count;
     if (!wake)
         return;
-    name_other(s, POSIXTRACE_WHY_SIGNALLED, wake->thread, wake->caller, wake->at.from);
-    if (from < wake->at.from)
+    name_signal(s, wake);
+    if (s->relation == POSIXTRACE_WHY_SIGNALS)
         pt_why_descend(w, f, wake->thread, false);
 }
 
@@ -179,7 +185,7 @@ static void resolve_after(posixtrace_why_t *w, const struct pt_why_frame *f,
             continue;
         s->signals = count;
         if (wake)
-            name_other(s, POSIXTRACE_WHY_SIGNALLED, wake->thread, wake->caller, wake->at.from);
+            name_signal(s, wake);
     }
 }
 
