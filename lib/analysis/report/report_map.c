@@ -15,7 +15,7 @@ struct pt_report_slot {
     void *item; /* NULL: the slot is free */
 };
 
-/* The mixer of splitmix64 (Steele 2014), over the three numbers. */
+/* The mixer of splitmix64 (Steele 2014), over a sum of the three numbers. */
 static uint64_t mix(uint64_t x)
 {
     x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -25,7 +25,7 @@ static uint64_t mix(uint64_t x)
 
 static uint64_t hash_of(struct pt_report_key k)
 {
-    return mix(mix(mix(k.a + UINT64_C(0x9e3779b97f4a7c15)) + k.b) + k.c);
+    return mix(k.a * UINT64_C(0x9e3779b97f4a7c15) + k.b * UINT64_C(0xd1342543de82ef95) + k.c);
 }
 
 /* The slot of the key, or the free one that it would have; the table is never full. */

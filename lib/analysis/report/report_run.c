@@ -126,8 +126,11 @@ static struct pt_report_thread *make_thread(posixtrace_report_t *r,
 
 static struct pt_report_thread *thread_of(posixtrace_report_t *r, const struct posixtrace_event *e)
 {
-    if (!r->last || r->last->row.tid != e->tid || r->last->row.pid != e->pid)
-        r->last = make_thread(r, e);
+    struct pt_report_thread **recent = &r->recent[(uint32_t)e->tid % PT_REPORT_RECENT];
+
+    if (!*recent || (*recent)->row.tid != e->tid || (*recent)->row.pid != e->pid)
+        *recent = make_thread(r, e);
+    r->last = *recent;
     return r->last;
 }
 

@@ -33,6 +33,8 @@ enum {
     PT_REPORT_SHARES
 };
 
+enum { PT_REPORT_RECENT = 64 };
+
 enum { PT_REPORT_PENDING = 16 }; /* times off the processor that are kept */
 
 enum { PT_REPORT_DEPTH = 8 }; /* calls that signal handlers nest; deeper ones are only counted */
@@ -85,6 +87,7 @@ struct pt_report_holder {
 
 struct pt_report_object {
     struct posixtrace_report_object row;
+    const struct pt_report_call *call;
     posixtrace_statistics_t *statistics;
     char *name;
     uint64_t gap;
@@ -121,6 +124,7 @@ struct pt_report_thread {
     struct pt_report_open open[PT_REPORT_DEPTH];
     unsigned depth, deeper;
     struct pt_report_process *process;
+    struct pt_report_object *recent; /* its last lock, condition or the like; NULL: none */
     int64_t share[PT_REPORT_SHARES];
     int64_t own_ns; /* since its last own event, or a gap: */
     struct {
@@ -166,7 +170,7 @@ struct posixtrace_report {
     struct pt_report_type *types; /* by id */
     struct pt_report_pair **pair_of;
     size_t type_count;
-    struct pt_report_thread *last;
+    struct pt_report_thread *last, *recent[PT_REPORT_RECENT]; /* by a part of the number */
     struct pt_gaps gaps;
     uint64_t gap;
     unsigned in_gap; /* enum pt_report_gap */

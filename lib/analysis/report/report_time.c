@@ -124,7 +124,7 @@ static void drop_cpu_time(struct pt_report_thread *th)
 void pt_report_thread_was_outside(const posixtrace_report_t *r, struct pt_report_thread *th,
                                   bool known)
 {
-    if (r->watch && th->place != PT_REPORT_NO_SWITCH)
+    if (th->share[PT_REPORT_UNSURE] > 0 && r->watch)
         r->watch->settled(r->watcher, th, known);
     th->share[known ? PT_REPORT_UNNAMED : PT_REPORT_UNKNOWN] += th->share[PT_REPORT_UNSURE];
     th->share[PT_REPORT_UNSURE] = 0;

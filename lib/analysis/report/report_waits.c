@@ -114,6 +114,7 @@ make_object(posixtrace_report_t *r, const struct pt_report_call *call, pid_t pid
     o = pt_report_map_make(&r->objects, key, sizeof *o);
     if (!o || name_object(o, n) != 0)
         return NULL;
+    o->call = call;
     o->row.kind = call->kind;
     o->row.is_descriptor = is_descriptor;
     o->row.pid = pid;
@@ -125,13 +126,22 @@ struct pt_report_object *pt_report_object_of(posixtrace_report_t *r,
                                              const struct pt_report_call *call,
                                              const struct posixtrace_event *e)
 {
+    struct pt_report_thread *th = r->last;
+    struct pt_report_object *o = th->recent;
     uint64_t object = 0;
 
-    if (call->subject == PT_REPORT_OBJECT)
-        object = pt_report_u64(e, 0);
-    else if (call->subject != PT_REPORT_NOTHING)
-        object = (uint64_t)(int64_t)(int32_t)pt_report_u32(e, 4);
-    return make_object(r, call, e->pid, object);
+    if (call->subject != PT_REPORT_OBJECT) {
+        if (call->subject != PT_REPORT_NOTHING)
+            object = (uint64_t)(int64_t)(int32_t)pt_report_u32(e, 4);
+        return make_object(r, call, e->pid, object);
+    }
+    object = pt_report_u64(e, 0);
+    if (o && o->call == call && o->row.object == object)
+        return o;
+    o = make_object(r, call, e->pid, object);
+    if (o)
+        th->recent = o;
+    return o;
 }
 
 void pt_report_objects_free(posixtrace_report_t *r)

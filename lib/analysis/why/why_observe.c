@@ -128,11 +128,15 @@ const struct pt_report_watch pt_why_first_watch = {
 
 /* ---- pass 2: threads ---- */
 
-static bool is_same(const struct pt_why_part *last, const struct pt_why_part *p)
+/* Is it the time after the last part, in the same state?  open: the call, or NULL. */
+static bool continues(const struct pt_why_part *last, const struct pt_report_thread *th,
+                      int64_t from, unsigned share, const struct pt_report_open *open,
+                      const struct pt_report_object *mutex)
 {
-    return last->share == p->share && last->early == p->early && last->at.to == p->at.from &&
-           last->call_ns == p->call_ns && last->object == p->object && last->gap == p->gap &&
-           last->mutex == p->mutex;
+    return last->share == share && last->at.to == from && last->gap == th->gap &&
+           last->early == (th->place == PT_REPORT_NO_SWITCH) &&
+           last->call_ns == (open ? open->ns : 0) && last->object == (open ? open->object : NULL) &&
+           last->mutex == mutex;
 }
 
 static struct pt_why_part *last_part(struct pt_why_runner *runner)
@@ -169,34 +173,44 @@ static void note_at(posixtrace_why_t *w, const struct pt_report_thread *th,
     w->at_pid = th->row.pid;
 }
 
+static void add_part(posixtrace_why_t *w, struct pt_why_runner *runner,
+                     const struct pt_report_thread *th, struct pt_why_span at, unsigned share,
+                     const struct pt_report_open *open)
+{
+    struct pt_why_part *p = pt_why_list_add(w, &runner->parts, sizeof *p);
+
+    if (!p)
+        return;
+    *p = (struct pt_why_part){ .at = at,
+                               .share = (uint8_t)share,
+                               .early = th->place == PT_REPORT_NO_SWITCH,
+                               .gap = th->gap,
+                               .cpu = runner->cpu };
+    if (open)
+        fill_call(p, open);
+    if (share == POSIXTRACE_WAIT_CONDITION)
+        p->mutex = runner->mutex;
+    runner->unsure += share == PT_REPORT_UNSURE && !p->early;
+}
+
 static void spent(void *context, struct pt_report_thread *th, int64_t from, int64_t to,
                   unsigned share)
 {
     posixtrace_why_t *w = context;
     struct pt_why_runner *runner = pt_why_of(w, th);
-    struct pt_why_part p = { .at = { from, to },
-                             .share = (uint8_t)share,
-                             .early = th->place == PT_REPORT_NO_SWITCH,
-                             .gap = th->gap },
-                       *last;
+    const struct pt_report_open *open = NULL;
 
     if (!runner || w->reach == 0)
         return;
     if (share < POSIXTRACE_WAIT_KINDS && th->depth > 0)
-        fill_call(&p, &th->open[th->depth - 1]);
-    if (share == POSIXTRACE_WAIT_CONDITION)
-        p.mutex = runner->mutex;
-    p.cpu = runner->cpu;
-    if (runner->parts.count > 0 && is_same(last_part(runner), &p)) {
+        open = &th->open[th->depth - 1];
+    if (runner->parts.count > 0 &&
+        continues(last_part(runner), th, from, share, open,
+                  share == POSIXTRACE_WAIT_CONDITION ? runner->mutex : NULL))
         last_part(runner)->at.to = to;
-    } else {
-        last = pt_why_list_add(w, &runner->parts, sizeof p);
-        if (!last)
-            return;
-        *last = p;
-        runner->unsure += share == PT_REPORT_UNSURE && !p.early;
-    }
-    if (w->options.at_tid)
+    else
+        add_part(w, runner, th, (struct pt_why_span){ from, to }, share, open);
+    if (w->options.at_tid && runner->parts.count > 0)
         note_at(w, th, last_part(runner));
 }
 

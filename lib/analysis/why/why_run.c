@@ -86,7 +86,6 @@ static int begin_pass(posixtrace_why_t *w, unsigned pass)
     if (error)
         return error;
     w->pass = pass;
-    w->last = NULL;
     w->report->watch = pass == 1 ? &pt_why_first_watch : &pt_why_second_watch;
     w->report->watcher = w;
     return 0;

@@ -73,7 +73,7 @@ void *pt_why_list_add(posixtrace_why_t *w, struct pt_why_list *l, size_t size)
     if (l->count == l->room && !make_room(w, l, size))
         return NULL;
     pt_assert(l->count < l->room);
-    return memset(span_at(l, size, l->count++), 0, size);
+    return span_at(l, size, l->count++);
 }
 
 void pt_why_list_free(struct pt_why_list *l)
@@ -108,17 +108,18 @@ int64_t pt_why_hold_end(const posixtrace_why_t *w, const struct pt_why_hold *h)
 struct pt_why_runner *pt_why_runner(posixtrace_why_t *w, pid_t pid, pid_t tid)
 {
     struct pt_report_key key = { .a = (uint32_t)pid, .b = (uint32_t)tid };
+    struct pt_why_runner **recent = &w->recent[(uint32_t)tid % PT_REPORT_RECENT];
 
-    if (w->last && w->last->tid == tid && w->last->pid == pid)
-        return w->last;
-    w->last = pt_report_map_make(&w->runners, key, sizeof *w->last);
-    if (!w->last) {
+    if (*recent && (*recent)->tid == tid && (*recent)->pid == pid)
+        return *recent;
+    *recent = pt_report_map_make(&w->runners, key, sizeof **recent);
+    if (!*recent) {
         w->error = ENOMEM;
         return NULL;
     }
-    w->last->pid = pid;
-    w->last->tid = tid;
-    return w->last;
+    (*recent)->pid = pid;
+    (*recent)->tid = tid;
+    return *recent;
 }
 
 struct pt_why_runner *pt_why_of(posixtrace_why_t *w, struct pt_report_thread *th)

@@ -160,7 +160,7 @@ struct posixtrace_why {
     uint64_t events;
     uint64_t gap_count; /* of pass 1 */
     struct pt_report_map runners, cpus;
-    struct pt_why_runner *last;
+    struct pt_why_runner *recent[PT_REPORT_RECENT]; /* by a part of the number */
     struct pt_why_keyed *keyed;
     size_t keyed_count;
     /* Of pass 1: lengths of the worst, a heap with the least first; those that are open. */
@@ -200,7 +200,7 @@ static inline int64_t pt_why_smaller(int64_t a, int64_t b)
 
 /* ---- why_spans.c ---- */
 
-/* A new item at the end; NULL: no memory, which w->error has then.  Items end before horizon are
+/* A new item at the end, whose members are not set; NULL: no memory, which w->error has then.  Items end before horizon are
  * dropped where room is needed. */
 void *pt_why_list_add(posixtrace_why_t *w, struct pt_why_list *l, size_t size);
 void pt_why_list_free(struct pt_why_list *l);
