@@ -306,9 +306,11 @@ static int print_view(struct request *r, struct why_view *v)
 
 static int explain(struct request *r, struct log_file *log)
 {
-    struct why_view v = {
-        .log = log, .select = &r->select, .sites = &r->sites, .at = r->at.kind != WHEN_NEVER
-    };
+    struct why_view v = { .log = log,
+                          .select = &r->select,
+                          .sites = &r->sites,
+                          .metric = r->metric_name != NULL,
+                          .at = r->at.kind != WHEN_NEVER };
     int status = log->seekable ? select_resolve(&r->select, log->info.first_ns)
                                : select_resolve_absolute(&r->select);
 

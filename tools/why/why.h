@@ -25,7 +25,8 @@ struct why_view {
     const struct posixtrace_why_summary *summary;
     const char *subject; /* as on the command line; NULL: the end of the log */
     bool at;             /* one time of a thread */
-    int64_t origin;      /* times are shown from here */
+    bool metric;
+    int64_t origin; /* times are shown from here */
 };
 
 /* ---- why_words.c: in static buffers, reused in turn ---- */

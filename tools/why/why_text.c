@@ -146,15 +146,32 @@ static void print_head(const struct why_view *v)
 
 /* ---- instances ---- */
 
+/* The least time of those that are shown: the NODES longest. */
+static int64_t least_shown(const struct why_node *list)
+{
+    int64_t longest[NODES] = { 0 };
+
+    for (; list; list = list->next) {
+        size_t at = NODES;
+
+        for (; at > 0 && longest[at - 1] < list->ns; at--)
+            if (at < NODES)
+                longest[at] = longest[at - 1];
+        if (at < NODES)
+            longest[at] = list->ns;
+    }
+    return longest[NODES - 1];
+}
+
 static void print_nodes(const struct why_view *v, const struct why_node *list, size_t indent)
 {
-    int64_t rest = 0;
-    size_t left = 0, shown = 0;
+    int64_t rest = 0, least = least_shown(list);
+    size_t left = 0;
 
     for (const struct why_node *n = list; n; n = n->next) {
         char text[WHY_TEXT + 64], times[40] = "";
 
-        if (shown++ >= NODES && n->next) {
+        if (n->ns < least) {
             rest += n->ns;
             left++;
             continue;
@@ -171,7 +188,7 @@ static void print_nodes(const struct why_view *v, const struct why_node *list, s
     }
     if (left > 0) {
         out_spaces(indent);
-        out_format("%*s  %s more, --format=json has them\n", AMOUNT, why_exact(rest),
+        out_format("%*s  %s shorter ones, --format=json has them\n", AMOUNT, why_exact(rest),
                    units_count(left));
     }
 }
@@ -186,7 +203,9 @@ static void print_instance(const struct why_view *v, size_t i,
     snprintf(text, sizeof text, "%zu. %s%s at %s, %s", i + 1,
              why_exact(row->end_ns - row->begin_ns), row->open ? " without an end" : "",
              why_when(v, row->begin_ns), why_thread(v, row->pid, row->tid));
-    if (row->has_key)
+    if (row->has_key && v->metric)
+        why_add(text, sizeof text, ", object %s", why_data(v, row->pid, row->begin_ns, row->key));
+    else if (row->has_key)
         why_add(text, sizeof text, ", value %llu", (unsigned long long)row->key);
     if (row->end_tid != row->tid || row->end_pid != row->pid)
         why_add(text, sizeof text, ", ended by %s", why_thread(v, row->end_pid, row->end_tid));
