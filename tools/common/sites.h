@@ -25,9 +25,7 @@ enum { SITES_TEXT = 240, SITES_NONE = 920, SITES_DEBUG_DIR };
     {                                      \
         "debug-dir", true, SITES_DEBUG_DIR \
     }
-#define SITES_HELP                                                            \
-    "  --debug-dir=DIR  also look there for programs and their debug files\n" \
-    "  --no-symbols     addresses, not functions and lines\n"
+#define SITES_HELP "  --debug-dir=DIR --no-symbols  names at addresses: by files in DIR too; none\n"
 
 struct sites {
     posixtrace_symbols_t *symbols; /* NULL: addresses stay as they are */

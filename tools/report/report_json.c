@@ -77,8 +77,8 @@ static void put_percentiles(const posixtrace_statistics_t *statistics)
 }
 
 /* A function or variable; nothing where it is not known. */
-static void put_address(const struct report_view *v, const char *key, pid_t pid, int64_t ns,
-                        uint64_t address, enum posixtrace_address kind)
+static void put_symbol(const struct report_view *v, const char *key, pid_t pid, int64_t ns,
+                       uint64_t address, enum posixtrace_address kind)
 {
     char text[SITES_TEXT];
 
@@ -96,8 +96,8 @@ static void put_object(const struct report_view *v, const struct posixtrace_repo
     else
         json_count("object", o->object);
     if (!o->is_descriptor)
-        put_address(v, "object_symbol", o->pid, o->longest_at_ns, o->object,
-                    POSIXTRACE_ADDRESS_DATA);
+        put_symbol(v, "object_symbol", o->pid, o->longest_at_ns, o->object,
+                   POSIXTRACE_ADDRESS_DATA);
     if (o->name[0])
         json_text("name", o->name);
     json_count("calls", o->calls);
@@ -112,16 +112,16 @@ static void put_object(const struct report_view *v, const struct posixtrace_repo
         json_integer("longest_at_ns", o->longest_at_ns);
         json_integer("longest_tid", o->longest_tid);
         json_count("caller", o->caller);
-        put_address(v, "caller_site", o->pid, o->longest_at_ns, o->caller,
-                    POSIXTRACE_ADDRESS_RETURN);
+        put_symbol(v, "caller_symbol", o->pid, o->longest_at_ns, o->caller,
+                   POSIXTRACE_ADDRESS_RETURN);
         if (o->is_descriptor && posixtrace_call_text(o->call))
             json_text("call", posixtrace_call_text(o->call));
     }
     if (o->holder_tid) {
         json_integer("holder_tid", o->holder_tid);
         json_count("holder_caller", o->holder_caller);
-        put_address(v, "holder_caller_site", o->pid, o->longest_at_ns, o->holder_caller,
-                    POSIXTRACE_ADDRESS_RETURN);
+        put_symbol(v, "holder_caller_symbol", o->pid, o->longest_at_ns, o->holder_caller,
+                   POSIXTRACE_ADDRESS_RETURN);
     }
     json_close();
 }
@@ -142,7 +142,7 @@ static void put_site(const struct report_view *v, const struct posixtrace_report
         json_text("call", posixtrace_call_text(s->call));
     json_integer("pid", s->pid);
     json_count("caller", s->caller);
-    put_address(v, "caller_site", s->pid, s->longest_at_ns, s->caller, POSIXTRACE_ADDRESS_RETURN);
+    put_symbol(v, "caller_symbol", s->pid, s->longest_at_ns, s->caller, POSIXTRACE_ADDRESS_RETURN);
     json_count("waits", s->waits);
     json_integer("total_ns", s->total_ns);
     put_percentiles(s->statistics);
