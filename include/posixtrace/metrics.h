@@ -96,6 +96,9 @@ int posixtrace_metric_set_check(const posixtrace_metric_set_t *set,
 const char *posixtrace_metric_name(const posixtrace_metric_t *metric);
 /* One line about the metric; "" if it has none. */
 const char *posixtrace_metric_about(const posixtrace_metric_t *metric);
+/* Does it measure for each object of a thread, or for each item of a process?  Then each
+ * measurement has the object's number as its key, which may be 0.  False for NULL. */
+bool posixtrace_metric_by_object(const posixtrace_metric_t *metric);
 /* The names of the event types that it looks at; i from 0, NULL after the last.  Further
  * descriptions of a name (order#2 of order) are the same to it.
  * needed: without it there is no measurement; else it makes them better. */

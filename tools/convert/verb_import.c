@@ -17,7 +17,7 @@
 #include "convert/convert.h"
 #include "input/live_input.h"
 #include "input/log_file.h"
-#include "metrics/metrics_cost.h"
+#include "measure/metrics_cost.h"
 #include "system/atomic_file.h"
 #include "common/options.h"
 #include "convert/packet_input.h"

@@ -98,14 +98,14 @@ static void print_none(const struct metrics_view *v, struct lists *lists)
     print_list(v, "No measurement: ", &lists->none, after);
 }
 
-void metrics_say_unheard(const struct metrics_view *v)
+void metrics_say_unheard(const struct metrics_view *v, bool all)
 {
     struct lists lists = { .none = { NULL, 0 } };
     struct metrics_sum sum;
 
     for (size_t i = 0; i < v->pick->count; i++) {
         metrics_view_sum(v, i, &sum);
-        if (!v->heard[i] && sum.doubt.at_most_ns > 0)
+        if (!v->heard[i] && (all || sum.doubt.at_most_ns > 0))
             add_none(&lists, unquoted(posixtrace_metric_name(v->pick->metrics[i])), &sum);
     }
     print_none(v, &lists);

@@ -15,8 +15,8 @@
 #include <string.h>
 
 #include "common/units.h"
-#include "metrics/metrics_measure.h"
-#include "metrics/metrics_names.h"
+#include "measure/metrics_measure.h"
+#include "measure/metrics_names.h"
 #include "metrics/metrics_time.h"
 #include "common/options.h"
 #include "common/stdout_buffer.h"
@@ -116,7 +116,7 @@ void metrics_say_sum(const struct metrics_view *v, size_t metric, const struct m
     if (why)
         append(&l, ", because %s", why);
     append_rest(&l, sum);
-    if (v->format == OUTPUT_TEXT || sum->bounds > 0 || d->unknown > 0 ||
+    if (v->form.format == OUTPUT_TEXT || sum->bounds > 0 || d->unknown > 0 ||
         d->at_most_ns > sum->max_ns)
         say(v, &l);
 }
@@ -335,7 +335,7 @@ void metrics_say_why(const struct metrics_view *v, size_t metric, const struct m
     }
     if (d->at_most_ns > 0)
         append(&l, "; where events were lost there may be one of %s", metrics_up_to(d->at_most_ns));
-    if (v->format == OUTPUT_TEXT || v->pick->list[metric].named ||
+    if (v->form.format == OUTPUT_TEXT || v->pick->list[metric].named ||
         (v->heard[metric] && d->at_most_ns > 0))
         say(v, &l);
 }
@@ -348,7 +348,7 @@ bool metrics_is_unknown(const struct metrics_view *v, size_t metric, const struc
 void metrics_print_doubts(const struct metrics_view *v)
 {
     struct metrics_sum sum;
-    bool any = v->format != OUTPUT_TEXT;
+    bool any = v->form.format != OUTPUT_TEXT;
 
     for (size_t i = 0; i < v->pick->count; i++) {
         metrics_view_sum(v, i, &sum);
@@ -362,9 +362,13 @@ void metrics_print_doubts(const struct metrics_view *v)
     }
     for (size_t i = 0; i < v->pick->count; i++) {
         metrics_view_sum(v, i, &sum);
+        if (v->form.format == OUTPUT_TEXT && !v->heard[i])
+            continue;
         if (v->withheld[i] == 0 && sum.count == 0 && !metrics_is_unknown(v, i, &sum))
             metrics_say_why(v, i, &sum);
     }
+    if (v->form.format == OUTPUT_TEXT)
+        metrics_say_unheard(v, true);
     metrics_say_waits(v);
 }
 

@@ -26,8 +26,9 @@ bool metrics_saw_calls(const struct metrics_view *v);
 /* All that it needs is there, and it has measured something, for all that is known. */
 bool metrics_is_unknown(const struct metrics_view *v, size_t metric, const struct metrics_sum *sum);
 
-/* Which metrics without any event in the log a gap may hide, and for how long at most. */
-void metrics_say_unheard(const struct metrics_view *v);
+/* Which metrics without any event in the log a gap may hide, and for how long at most; all: also
+ * those that no gap hides. */
+void metrics_say_unheard(const struct metrics_view *v, bool all);
 
 /* Names the metrics that leave out time off the processor, in a log that does not have it. */
 void metrics_say_waits(const struct metrics_view *v);

@@ -128,6 +128,20 @@ const char *metrics_thread(pid_t tid, uint64_t thread_id)
     return buffer;
 }
 
+const char *metrics_object(uint64_t object)
+{
+    char *buffer = next_buffer();
+    int64_t number = (int64_t)object;
+
+    if (object == UINT32_MAX) /* of 4 bytes */
+        number = -1;
+    if (number >= -1 && number < 65536)
+        snprintf(buffer, 64, "%" PRId64, number);
+    else
+        snprintf(buffer, 64, "0x%" PRIx64, object);
+    return buffer;
+}
+
 char *metrics_shown(enum output_format format, const char *name)
 {
     static int utf8 = -1;
@@ -191,10 +205,10 @@ void metrics_remark(const struct metrics_view *v, const char *format, ...)
     va_end(args);
     if (length < 0)
         return;
-    if (v->format == OUTPUT_TEXT && blank_due)
+    if (v->form.format == OUTPUT_TEXT && blank_due)
         out_text("\n");
     blank_due = false;
-    if (v->format == OUTPUT_TEXT)
+    if (v->form.format == OUTPUT_TEXT)
         out_wrapped(text, 0, REMARK_INDENT);
     else
         tool_note("%s", text);
@@ -210,8 +224,8 @@ bool metrics_view_leaves_out(const struct metrics_view *v, const struct metrics_
     /* A selection may have too few jobs of a thread that is periodic. */
     if (select_is_any(&v->select->s))
         return false;
-    return v->pick->all && v->rows != METRICS_EACH && v->format == OUTPUT_TEXT && !picked->own &&
-           metrics_is_of_jobs(picked->metric) && !metrics_is_periodic(v, g);
+    return v->pick->all && v->form.rows != METRICS_EACH && v->form.format == OUTPUT_TEXT &&
+           !picked->own && metrics_is_of_jobs(picked->metric) && !metrics_is_periodic(v, g);
 }
 
 bool metrics_view_has(const struct metrics_view *v, size_t metric)
@@ -221,6 +235,17 @@ bool metrics_view_has(const struct metrics_view *v, size_t metric)
             return true;
     }
     return false;
+}
+
+int metrics_view_merge(const struct metrics_view *v, size_t metric, struct metrics_group *all)
+{
+    int error = posixtrace_statistics_create(&all->statistics);
+
+    all->metric = metric;
+    for (size_t i = 0; error == 0 && i < v->groups.count; i++)
+        if (v->groups.rows[i].metric == metric && metrics_view_shows(v, &v->groups.rows[i]))
+            error = metrics_groups_merge(all, &v->groups.rows[i]);
+    return error;
 }
 
 bool metrics_view_shows(const struct metrics_view *v, const struct metrics_group *g)

@@ -5,7 +5,7 @@
  * "<=" stands before an upper bound: of metrics with only bounds known, and of the longest
  * where events were lost in measurements that may have been longer.
  */
-#include "metrics/metrics_view.h"
+#include "metrics/metrics_rows.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,18 +17,7 @@
 #include "common/table.h"
 #include "common/tool.h"
 
-static const struct table_column columns[] = {
-    { .title = "# METRIC", .colour = COLOUR_NAME, .left = true, .flexible = true },
-    { .title = "COUNT" },
-    { .title = "TOTAL" },
-    { .title = "MEAN" },
-    { .title = "P50" },
-    { .title = "P99" },
-    { .title = "MAX" },
-    { .title = "LONGEST IN", .colour = COLOUR_THREAD, .left = true, .flexible = true }
-};
-
-enum { COLUMN_COUNT = sizeof columns / sizeof columns[0], CELL = 64 };
+enum { CELL = 64 };
 
 struct sum {
     posixtrace_statistics_t *statistics; /* of all threads */
@@ -92,27 +81,29 @@ static void name_cell(struct table *t, const char *before, const char *name)
 static void add_row(struct table *t, const struct metrics_view *v, size_t metric,
                     const struct sum *sum)
 {
-    struct posixtrace_summary s;
+    struct metrics_group all = { .metric = metric,
+                                 .statistics = sum->statistics,
+                                 .bounds = sum->bound };
     const struct metrics_group *g = sum->longest;
+    struct metrics_row r;
 
-    posixtrace_statistics_summary(sum->statistics, &s, sizeof s);
+    metrics_row_fill(&r, v, &all);
     table_add_row(t);
     name_cell(t, "", posixtrace_metric_name(v->pick->metrics[metric]));
-    table_cell(t, units_count(s.count));
-    if (s.count == 0) {
-        for (int i = 0; i < 4; i++)
-            table_cell(t, "-");
+    table_cell(t, units_count(r.s.count));
+    if (r.s.count == 0) {
+        table_cell(t, "-");
+        table_cell(t, "-");
     } else {
         metrics_time_cell(t, metrics_rounded(sum->total_ns), sum->bound);
-        metrics_time_cell(t, metrics_rounded(s.mean_ns), sum->bound);
-        metrics_time_cell(t, posixtrace_statistics_percentile(sum->statistics, 50), sum->bound);
-        metrics_time_cell(t, posixtrace_statistics_percentile(sum->statistics, 99), sum->bound);
+        metrics_time_cell(t, r.mean, sum->bound);
     }
-    if (sum->at_most && (sum->at_most_ns > s.max_ns || s.count == 0)) {
+    metrics_row_percentiles(t, v, &r);
+    if (sum->at_most && (sum->at_most_ns > r.s.max_ns || r.s.count == 0)) {
         metrics_time_cell(t, sum->at_most_ns, true);
         g = sum->at_most;
     } else {
-        metrics_time_cell(t, s.max_ns, sum->bound);
+        metrics_time_cell(t, r.s.max_ns, sum->bound);
     }
     name_cell(t,
               !g          ? "-"
@@ -164,12 +155,53 @@ static bool begins_block(const struct metrics_pick *p, size_t place)
     return true;
 }
 
+/* Rows of csv or jsonl. */
+static void print_rows(const struct metrics_view *v)
+{
+    for (size_t i = 0; i < v->pick->count; i++) {
+        struct metrics_group all = { .metric = i };
+        struct metrics_row r;
+
+        if (metrics_view_has(v, i) && metrics_view_merge(v, i, &all) == 0) {
+            metrics_row_fill(&r, v, &all);
+            if (v->form.format == OUTPUT_CSV)
+                metrics_row_csv(v, &r);
+            else
+                metrics_row_jsonl(v, &r);
+        }
+        posixtrace_statistics_free(all.statistics);
+    }
+}
+
+static size_t summary_columns(const struct metrics_view *v, struct table_column *to)
+{
+    size_t count = 0;
+
+    to[count++] = (struct table_column){
+        .title = "# METRIC", .colour = COLOUR_NAME, .left = true, .flexible = true
+    };
+    to[count++] = (struct table_column){ .title = "COUNT" };
+    to[count++] = (struct table_column){ .title = "TOTAL" };
+    to[count++] = (struct table_column){ .title = "MEAN" };
+    count = metrics_row_columns(v, to, count, false);
+    to[count++] = (struct table_column){ .title = "MAX" };
+    to[count++] = (struct table_column){
+        .title = "LONGEST IN", .colour = COLOUR_THREAD, .left = true, .flexible = true
+    };
+    return count;
+}
+
 void metrics_print_summary(const struct metrics_view *v)
 {
+    struct table_column columns[TABLE_COLUMNS];
     const struct metrics_pick *p = v->pick;
     struct table t;
 
-    table_init(&t, columns, COLUMN_COUNT);
+    if (v->form.format != OUTPUT_TEXT) {
+        print_rows(v);
+        return;
+    }
+    table_init(&t, columns, summary_columns(v, columns));
     for (int own = 1; own >= 0; own--) {
         for (size_t i = 0; i < p->count; i++) {
             if ((p->list[i].own != NULL) == own && begins_block(p, i))

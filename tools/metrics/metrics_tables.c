@@ -4,7 +4,7 @@
  * Statistics by metric and thread, and the largest measurement of each thread as in
  * the paper's figure 4; see metrics_view.h.
  */
-#include "metrics/metrics_view.h"
+#include "metrics/metrics_rows.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,114 +17,56 @@
 #include "common/table.h"
 #include "common/tool.h"
 
-enum { PERCENTILES = 4, LARGEST_THREAD = 8 + 2 + METRICS_THREAD_NAME };
-
-struct row {
-    const char *metric;
-    const struct metrics_group *group;
-    struct posixtrace_summary s;
-    int64_t percentile[PERCENTILES];
-    int64_t worst;
-    int64_t sure; /* the longest lasted that long at least */
-    int64_t mean, deviation;
-    int64_t least_mean;
-};
-
-static void fill(struct row *r, const struct metrics_view *v, const struct metrics_group *g)
-{
-    static const double percents[PERCENTILES] = { 50, 90, 99, 99.9 };
-
-    r->metric = posixtrace_metric_name(v->pick->metrics[g->metric]);
-    r->group = g;
-    posixtrace_statistics_summary(g->statistics, &r->s, sizeof r->s);
-    for (int i = 0; i < PERCENTILES; i++)
-        r->percentile[i] = posixtrace_statistics_percentile(g->statistics, percents[i]);
-    r->sure = g->bounds ? g->least_max_ns : r->s.max_ns;
-    /* A double has no neighbours of the largest numbers: a mean is within the extremes. */
-    r->mean = metrics_rounded(r->s.mean_ns);
-    r->mean = r->mean < r->s.min_ns ? r->s.min_ns : r->mean > r->s.max_ns ? r->s.max_ns : r->mean;
-    r->deviation = metrics_rounded(r->s.deviation_ns);
-    r->least_mean = g->bounds ? metrics_rounded(g->least_sum_ns / (double)g->least_count) : r->mean;
-    r->worst = g->unknown > 0 && g->at_most_ns > r->s.max_ns ? g->at_most_ns : r->s.max_ns;
-}
+enum { LARGEST_THREAD = 8 + 2 + METRICS_THREAD_NAME };
 
 /* ---- statistics ---- */
 
-static const struct table_column columns[] = {
-    { .title = "#  TASK" },
-    { .title = "COUNT" },
-    { .title = "MIN" },
-    { .title = "MEAN" },
-    { .title = "DEV", .optional = true },
-    { .title = "P50" },
-    { .title = "P90", .optional = true },
-    { .title = "P99" },
-    { .title = "P99.9", .optional = true },
-    { .title = "MAX" },
-    { .title = "UNKNOWN", .hidden = true, .colour = COLOUR_ALARM },
-    { .title = "THREAD", .colour = COLOUR_THREAD, .left = true, .flexible = true }
-};
+static size_t statistics_columns(const struct metrics_view *v, struct table_column *to)
+{
+    bool optional = v->form.percent_count == 4; /* as by default */
+    size_t count = 0;
 
-enum { COLUMN_COUNT = sizeof columns / sizeof columns[0] };
+    to[count++] = (struct table_column){ .title = "#  TASK" };
+    to[count++] = (struct table_column){ .title = "COUNT" };
+    to[count++] = (struct table_column){ .title = "MIN" };
+    to[count++] = (struct table_column){ .title = "MEAN" };
+    to[count++] = (struct table_column){ .title = "DEV", .optional = true };
+    count = metrics_row_columns(v, to, count, optional);
+    to[count++] = (struct table_column){ .title = "MAX" };
+    to[count++] = (struct table_column){ .title = "UNKNOWN",
+                                         .hidden = true,
+                                         .colour = COLOUR_ALARM };
+    to[count++] = (struct table_column){
+        .title = "THREAD", .colour = COLOUR_THREAD, .left = true, .flexible = true
+    };
+    return count;
+}
 
-static void table_row(struct table *t, const struct row *r)
+static void table_row(struct table *t, const struct metrics_view *v, const char *task,
+                      const struct metrics_row *r)
 {
     const struct metrics_group *g = r->group;
     bool bound = g->bounds > 0;
     char *name = metrics_shown(OUTPUT_TEXT, g->thread);
 
     table_add_row(t);
-    table_cell(t, metrics_thread(g->tid, g->thread_id));
+    table_cell(t, task);
     table_cell(t, units_count(r->s.count));
     if (r->s.count > 0) {
         metrics_time_cell(t, r->s.min_ns, bound);
         metrics_time_cell(t, r->mean, bound);
         metrics_time_cell(t, r->deviation, false);
-        for (int i = 0; i < PERCENTILES; i++)
-            metrics_time_cell(t, r->percentile[i], bound);
     }
-    for (int i = 0; r->s.count == 0 && i < PERCENTILES + 3; i++)
+    for (int i = 0; r->s.count == 0 && i < 3; i++)
         table_cell(t, "-");
+    metrics_row_percentiles(t, v, r);
     metrics_time_cell(t, r->worst, bound || r->sure < r->worst || r->s.count == 0);
     table_cell(t, g->unknown > 0 ? units_count(g->unknown) : "-");
     table_cell(t, name);
     free(name);
 }
 
-static void csv_row(const struct row *r)
-{
-    metrics_put_name(OUTPUT_CSV, r->metric);
-    out_format(",%d,", (int)r->group->tid);
-    metrics_put_name(OUTPUT_CSV, r->group->thread);
-    out_format(",%" PRIu64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64, r->s.count, r->s.min_ns,
-               r->s.max_ns, r->mean, r->deviation);
-    for (int i = 0; i < PERCENTILES; i++)
-        out_format(",%" PRId64, r->percentile[i]);
-    out_format(",%" PRIu64 ",%" PRId64 ",%" PRIu64 ",%" PRId64 ",%" PRId64 ",%d\r\n",
-               r->group->unknown, r->worst, r->group->bounds, r->least_mean, r->sure,
-               (int)r->group->pid);
-}
-
-static void jsonl_row(const struct row *r)
-{
-    static const char *const names[PERCENTILES] = { "p50_ns", "p90_ns", "p99_ns", "p99_9_ns" };
-
-    out_text("{\"metric\":");
-    metrics_put_name(OUTPUT_JSONL, r->metric);
-    out_format(",\"pid\":%d,\"tid\":%d,\"thread_id\":\"0x%" PRIx64 "\",\"thread\":",
-               (int)r->group->pid, (int)r->group->tid, r->group->thread_id);
-    metrics_put_name(OUTPUT_JSONL, r->group->thread);
-    out_format(",\"count\":%" PRIu64 ",\"min_ns\":%" PRId64 ",\"max_ns\":%" PRId64
-               ",\"mean_ns\":%" PRId64 ",\"deviation_ns\":%" PRId64,
-               r->s.count, r->s.min_ns, r->s.max_ns, r->mean, r->deviation);
-    for (int i = 0; i < PERCENTILES; i++)
-        out_format(",\"%s\":%" PRId64, names[i], r->percentile[i]);
-    out_format(",\"unknown\":%" PRIu64 ",\"worst_ns\":%" PRId64 ",\"bounds\":%" PRIu64
-               ",\"least_mean_ns\":%" PRId64 ",\"least_max_ns\":%" PRId64 "}\n",
-               r->group->unknown, r->worst, r->group->bounds, r->least_mean, r->sure);
-}
-
-/* Before the first thread of a metric. */
+/* Before the first row of a metric. */
 static void add_caption(struct table *t, const struct metrics_view *v, size_t place)
 {
     char *text = metrics_caption(v->pick->metrics[place]);
@@ -133,29 +75,53 @@ static void add_caption(struct table *t, const struct metrics_view *v, size_t pl
     free(text);
 }
 
+/* After the rows of several threads. */
+static void add_all(struct table *t, const struct metrics_view *v, size_t metric)
+{
+    struct metrics_group all = { .metric = metric };
+    struct metrics_row r;
+
+    if (metrics_view_merge(v, metric, &all) == 0) {
+        strcpy(all.thread, "(all)");
+        metrics_row_fill(&r, v, &all);
+        table_row(t, v, "all", &r);
+    }
+    posixtrace_statistics_free(all.statistics);
+}
+
+static void add_threads(struct table *t, const struct metrics_view *v, size_t metric)
+{
+    struct metrics_row r;
+    size_t count = 0;
+
+    for (size_t i = 0; i < v->groups.count; i++) {
+        const struct metrics_group *g = &v->groups.rows[i];
+
+        if (g->metric != metric || !metrics_view_shows(v, g))
+            continue;
+        metrics_row_fill(&r, v, g);
+        if (v->form.format == OUTPUT_CSV)
+            metrics_row_csv(v, &r);
+        else if (v->form.format == OUTPUT_JSONL)
+            metrics_row_jsonl(v, &r);
+        else if (count == 0)
+            add_caption(t, v, metric);
+        if (v->form.format == OUTPUT_TEXT)
+            table_row(t, v, metrics_thread(g->tid, g->thread_id), &r);
+        count++;
+    }
+    if (count > 1 && v->form.format == OUTPUT_TEXT)
+        add_all(t, v, metric);
+}
+
 void metrics_print_statistics(const struct metrics_view *v)
 {
-    const struct metrics_group *rows = v->groups.rows, *last = NULL;
+    struct table_column columns[TABLE_COLUMNS];
     struct table t;
 
-    table_init(&t, columns, COLUMN_COUNT);
-    for (size_t i = 0; i < v->groups.count; i++) {
-        struct row r;
-
-        if (!metrics_view_shows(v, &rows[i]))
-            continue;
-        fill(&r, v, &rows[i]);
-        if (v->format == OUTPUT_CSV) {
-            csv_row(&r);
-        } else if (v->format == OUTPUT_JSONL) {
-            jsonl_row(&r);
-        } else {
-            if (!last || rows[i].metric != last->metric)
-                add_caption(&t, v, rows[i].metric);
-            table_row(&t, &r);
-            last = &rows[i];
-        }
-    }
+    table_init(&t, columns, statistics_columns(v, columns));
+    for (size_t i = 0; i < v->pick->count; i++)
+        add_threads(&t, v, i);
     table_print(&t);
     table_free(&t);
 }
@@ -165,11 +131,11 @@ void metrics_print_statistics(const struct metrics_view *v)
 /* The cell of a group, which may be NULL. */
 static const char *largest_of(const struct metrics_view *v, const struct metrics_group *g)
 {
-    struct row r;
+    struct metrics_row r;
 
     if (!g || !metrics_view_shows(v, g))
         return "-";
-    fill(&r, v, g);
+    metrics_row_fill(&r, v, g);
     return metrics_us_range(r.sure, r.worst);
 }
 

@@ -14,13 +14,13 @@
 static const char *const switches[] = { "posixtrace_switch_in", "posixtrace_switch_out",
                                         "posixtrace_switch_preempted", NULL };
 
-static const char *const calls[] = { "posixtrace_mutex_lock",
-                                     "posixtrace_rwlock_lock",
-                                     "posixtrace_cond_wait",
-                                     "posixtrace_sem_wait",
-                                     "posixtrace_barrier_wait",
-                                     "posixtrace_sleep",
-                                     NULL };
+static const char *const calls[] = { "posixtrace_mutex_lock",   "posixtrace_rwlock_lock",
+                                     "posixtrace_cond_wait",    "posixtrace_sem_wait",
+                                     "posixtrace_barrier_wait", "posixtrace_sleep",
+                                     "posixtrace_io",           "posixtrace_poll",
+                                     "posixtrace_file_lock",    "posixtrace_futex_wait",
+                                     "posixtrace_thread_join",  "posixtrace_child_wait",
+                                     "posixtrace_signal_wait",  NULL };
 
 void metrics_time_begin(struct metrics_view *v)
 {

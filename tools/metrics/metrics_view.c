@@ -3,7 +3,7 @@
 /*
  * Measurements, one a line; see metrics_view.h.
  */
-#include "metrics/metrics_view.h"
+#include "metrics/metrics_rows.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -14,7 +14,7 @@
 
 #include "metrics/metrics_doubts.h"
 #include "metrics/metrics_jobs.h"
-#include "metrics/metrics_measure.h"
+#include "measure/metrics_measure.h"
 #include "metrics/metrics_pairs.h"
 #include "metrics/metrics_time.h"
 #include "common/stdout_buffer.h"
@@ -77,11 +77,11 @@ static size_t place_of(struct metrics_view *v, const posixtrace_metric_t *metric
     return v->last;
 }
 
-static void print_line(struct metrics_view *v, const struct posixtrace_measurement *m)
+void metrics_view_put(struct metrics_view *v, const struct posixtrace_measurement *m)
 {
-    if (v->format == OUTPUT_TEXT)
+    if (v->form.format == OUTPUT_TEXT)
         metrics_print_line(v, m);
-    else if (v->format == OUTPUT_CSV)
+    else if (v->form.format == OUTPUT_CSV)
         print_csv_line(v, m);
     else
         print_jsonl_line(v, m);
@@ -98,7 +98,7 @@ bool metrics_view_hears(const struct metrics_view *v, size_t metric)
 static void hold(struct metrics_view *v, const struct posixtrace_measurement *m)
 {
     if (v->held_count == HELD_MAX) {
-        print_line(v, m);
+        metrics_view_put(v, m);
         return;
     }
     if (v->held_count == v->held_room) {
@@ -112,7 +112,7 @@ static void print_held(struct metrics_view *v)
 {
     for (size_t i = 0; i < v->held_count; i++)
         if (metrics_view_hears(v, place_of(v, v->held[i].metric)))
-            print_line(v, &v->held[i]);
+            metrics_view_put(v, &v->held[i]);
     metrics_view_drop(v);
 }
 
@@ -132,9 +132,9 @@ int metrics_view_measured(void *context, const struct posixtrace_measurement *m)
     if (!metrics_selects(v->select, m) || !metrics_time_holds(v, place, m))
         return 0;
     error = metrics_groups_add(&v->groups, place, m);
-    if (error == 0 && v->rows == METRICS_EACH) {
+    if (error == 0 && v->form.rows == METRICS_EACH && v->form.worst == 0) {
         if (!m->unknown || metrics_view_hears(v, place))
-            print_line(v, m);
+            metrics_view_put(v, m);
         else
             hold(v, m);
     }
@@ -152,7 +152,7 @@ static void print_cost(const struct metrics_view *v)
         return;
     snprintf(text, sizeof text, "%.4g ns are taken off for each intermediate event (%s)", cost->ns,
              metrics_cost_text(cost));
-    if (v->format == OUTPUT_TEXT)
+    if (v->form.format == OUTPUT_TEXT)
         out_comment(text, out_columns());
     else
         tool_note("%s", text);
@@ -165,7 +165,7 @@ static void print_selection(const struct metrics_view *v)
     if (!select_is_any(&v->select->s) ||
         asprintf(&text, "selected: %s", select_text(&v->select->s)) < 0)
         return;
-    if (v->format == OUTPUT_TEXT)
+    if (v->form.format == OUTPUT_TEXT)
         out_comment(text, out_columns());
     else
         tool_note("%s", text);
@@ -192,13 +192,12 @@ void metrics_view_begin(struct metrics_view *v)
 {
     print_selection(v);
     print_cost(v);
-    if (v->format == OUTPUT_CSV)
-        out_text(v->rows == METRICS_STATS
-                     ? "metric,tid,thread,count,min_ns,max_ns,mean_ns,deviation_ns,p50_ns,p90_ns,"
-                       "p99_ns,p99_9_ns,unknown,worst_ns,bounds,least_mean_ns,least_max_ns,pid\r\n"
-                     : "metric,tid,begin_ns,end_ns,length_ns,intermediate_events,pid,object,"
-                       "least_ns,unknown\r\n");
-    if (v->format != OUTPUT_TEXT || v->rows != METRICS_EACH)
+    if (v->form.format == OUTPUT_CSV && v->form.rows != METRICS_EACH)
+        metrics_row_csv_heading(v);
+    else if (v->form.format == OUTPUT_CSV)
+        out_text("metric,tid,begin_ns,end_ns,length_ns,intermediate_events,pid,object,least_ns,"
+                 "unknown\r\n");
+    if (v->form.format != OUTPUT_TEXT || v->form.rows != METRICS_EACH)
         return;
     print_abouts(v);
     if (v->has_origin)
@@ -216,6 +215,27 @@ static void print_remarks(const struct metrics_view *v)
     metrics_print_brief(v);
 }
 
+static void print_result(struct metrics_view *v)
+{
+    if (v->form.json) {
+        metrics_print_json(v);
+        return;
+    }
+    switch (v->form.rows) {
+    case METRICS_SUMMARY: metrics_print_summary(v); break;
+    case METRICS_STATS: metrics_print_statistics(v); break;
+    case METRICS_OBJECTS: metrics_print_objects(v); break;
+    case METRICS_EACH:
+        if (v->form.format == OUTPUT_TEXT)
+            metrics_print_largest(v);
+        break;
+    }
+    if (v->form.histogram)
+        metrics_print_histograms(v);
+    if (v->form.worst > 0)
+        metrics_print_worst(v);
+}
+
 void metrics_view_end(struct metrics_view *v)
 {
     print_held(v);
@@ -223,18 +243,13 @@ void metrics_view_end(struct metrics_view *v)
     v->heard = tool_grow(NULL, v->pick->count, sizeof *v->heard);
     for (size_t i = 0; i < v->pick->count; i++)
         v->heard[i] = metrics_view_hears(v, i);
-    if (v->rows == METRICS_SUMMARY)
-        metrics_print_summary(v);
-    if (v->rows == METRICS_STATS)
-        metrics_print_statistics(v);
-    if (v->rows == METRICS_EACH && v->format == OUTPUT_TEXT)
-        metrics_print_largest(v);
-    if (v->rows == METRICS_EACH || v->format != OUTPUT_TEXT)
+    print_result(v);
+    if (v->form.rows == METRICS_EACH || v->form.format != OUTPUT_TEXT)
         metrics_print_doubts(v);
     else
         print_remarks(v);
-    if (v->format != OUTPUT_TEXT)
-        metrics_say_unheard(v);
+    if (v->form.format != OUTPUT_TEXT)
+        metrics_say_unheard(v, false);
     if (metrics_select_crossing(v->select))
         metrics_remark(v, "%s", metrics_select_crossing(v->select));
     metrics_pairs_report(v);

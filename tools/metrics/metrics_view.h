@@ -14,13 +14,11 @@
 
 #include "common/format_option.h"
 #include "input/log_file.h"
-#include "metrics/metrics_cost.h"
-#include "metrics/metrics_groups.h"
-#include "metrics/metrics_pick.h"
+#include "measure/metrics_cost.h"
+#include "measure/metrics_groups.h"
+#include "measure/metrics_pick.h"
+#include "metrics/metrics_form.h"
 #include "metrics/metrics_select.h"
-
-/* A row for each metric, for each metric and thread, for each measurement. */
-enum metrics_rows { METRICS_SUMMARY, METRICS_STATS, METRICS_EACH };
 
 struct metrics_view {
     const struct metrics_pick *pick;
@@ -29,8 +27,7 @@ struct metrics_view {
     struct metrics_cost cost;
     struct metrics_select *select;
     posixtrace_metric_run_t *run;
-    enum output_format format;
-    enum metrics_rows rows;
+    struct metrics_form form;
     bool has_origin;
     int64_t origin;                      /* times of tables count from here */
     size_t last;                         /* place of the metric measured last */
@@ -89,6 +86,16 @@ void metrics_print_summary(const struct metrics_view *v);
 struct table;
 void metrics_time_cell(struct table *t, int64_t ns, bool at_most);
 void metrics_print_statistics(const struct metrics_view *v);
+/* By object. */
+void metrics_print_objects(const struct metrics_view *v);
+/* What --histogram and --worst add. */
+void metrics_print_histograms(const struct metrics_view *v);
+void metrics_print_worst(struct metrics_view *v);
+/* A measurement, as a line of the format. */
+void metrics_view_put(struct metrics_view *v, const struct posixtrace_measurement *m);
+void metrics_print_json(const struct metrics_view *v);
+/* The groups of the metric that are shown, as one; statistics are for free().  0 or ENOMEM. */
+int metrics_view_merge(const struct metrics_view *v, size_t metric, struct metrics_group *all);
 void metrics_print_largest(const struct metrics_view *v);
 
 void metrics_view_sum(const struct metrics_view *v, size_t metric, struct metrics_sum *sum);
@@ -120,6 +127,8 @@ const char *metrics_up_to(int64_t ns);
 const char *metrics_time_at_most(int64_t ns);
 /* The same for a lower and an upper bound: "12.345" or "12.345..99.000". */
 const char *metrics_us_range(int64_t ns, int64_t at_most_ns);
+/* An object: small numbers, as descriptors are, in decimal, others as addresses. */
+const char *metrics_object(uint64_t object);
 /* How a thread is called in tables: its kernel id, else its pthread_t. */
 const char *metrics_thread(pid_t tid, uint64_t thread_id);
 /* A name as it is shown; for free(). */

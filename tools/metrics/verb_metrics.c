@@ -9,13 +9,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "metrics/metrics_cost.h"
+#include "measure/metrics_cost.h"
 #include "metrics/metrics_doubts.h"
 #include "metrics/metrics_jobs.h"
-#include "metrics/metrics_measure.h"
-#include "metrics/metrics_names.h"
+#include "measure/metrics_measure.h"
+#include "measure/metrics_names.h"
 #include "metrics/metrics_pairs.h"
-#include "metrics/metrics_pick.h"
+#include "measure/metrics_pick.h"
 #include "metrics/metrics_time.h"
 #include "metrics/metrics_view.h"
 #include "common/colour.h"
@@ -28,18 +28,45 @@
 
 enum { ABOUT_COLUMN = 26 };
 
-enum { SET = 1, METRIC, USER, FORMAT, COLOUR, STATS, EACH, COST, FOLLOW, STRICT, LIST, CHECK, DOT };
-
-static const struct option_spec options[] = {
-    { "set", true, SET },        { "metric", true, METRIC },
-    { "user", true, USER },      { "format", true, FORMAT },
-    { "stats", false, STATS },   { "each", false, EACH },
-    { "cost", true, COST },      { "follow", false, FOLLOW },
-    { "strict", false, STRICT }, SELECT_OPTIONS,
-    { "color", true, COLOUR },   { "list", false, LIST },
-    { "check", true, CHECK },    { "dot", true, DOT },
-    { NULL, false, 0 }
+enum {
+    SET = 1,
+    METRIC,
+    USER,
+    FORMAT,
+    COLOUR,
+    STATS,
+    EACH,
+    BY,
+    PERCENTILES,
+    HISTOGRAM,
+    WORST,
+    COST,
+    FOLLOW,
+    STRICT,
+    LIST,
+    CHECK,
+    DOT
 };
+
+static const struct option_spec options[] = { { "set", true, SET },
+                                              { "metric", true, METRIC },
+                                              { "user", true, USER },
+                                              { "format", true, FORMAT },
+                                              { "stats", false, STATS },
+                                              { "each", false, EACH },
+                                              { "by", true, BY },
+                                              { "percentiles", true, PERCENTILES },
+                                              { "histogram", false, HISTOGRAM },
+                                              { "worst", true, WORST },
+                                              { "cost", true, COST },
+                                              { "follow", false, FOLLOW },
+                                              { "strict", false, STRICT },
+                                              SELECT_OPTIONS,
+                                              { "color", true, COLOUR },
+                                              { "list", false, LIST },
+                                              { "check", true, CHECK },
+                                              { "dot", true, DOT },
+                                              { NULL, false, 0 } };
 
 static const char help[] =
     "usage: posixtrace metrics [OPTION]... LOG|-\n"
@@ -50,18 +77,18 @@ static const char help[] =
     "\n"
     "  --set=SET        metrics: linux (default), marte or a file of one's own\n"
     "  --metric=NAME    only this one of the set, or pair; more than once: these\n"
-    "  --user=NAME:INITIAL:FINAL[:elapsed | cpu | nosystem]\n"
-    "                   the time between two events of a thread, by default elapsed;\n"
-    "                   without time off the processor; without system calls, too\n"
-    "  --format=FORMAT  text (default), jsonl or csv\n"
+    "  --user=NAME:INITIAL:FINAL[:elapsed | cpu | nosystem]  between two events\n"
+    "  --format=FORMAT  text (default), json, jsonl or csv\n"
     "  --color=WHEN     text in colour: auto (default), always or never\n" SELECT_HELP
     "  --stats, --each  a row for each metric and thread; or for each measurement\n"
+    "  --by=ROWS        rows by metric (default), thread or object\n"
+    "  --percentiles=50,90,99.9, --histogram  what else to show of the measurements\n"
+    "  --worst=N        the longest of each, and the command that shows their events\n"
     "  --cost=NS        take NS off for each event inside; 'log': what the log says,\n"
     "                   'measure': what it costs here; 'none': nothing (default)\n"
     "  --follow         of a running process, or a log that is written, until it ends\n"
     "  --strict         exit with 3 if the log has lost events or is damaged\n"
-    "  --list, --check=FILE, --dot=NAME\n"
-    "                   a set's metrics; is a file right? an automaton, for Graphviz\n"
+    "  --list, --check=FILE, --dot=NAME  a set's metrics; faults; for Graphviz\n"
     "  --help           print this\n"
     "\n"
     "Example: posixtrace metrics --stats --metric='Response Time' app.ptl\n";
@@ -72,11 +99,11 @@ struct request {
     const char *set, *check, *dot, *path;
     const char **metrics, **users; /* end with NULL */
     size_t metric_count, user_count;
-    enum output_format format;
+    struct metrics_form form;
     enum colour_when colour;
     struct metrics_cost cost;
     struct metrics_select select;
-    bool stats, each, follow, strict, list;
+    bool follow, strict, list;
 };
 
 /* ---- sets ---- */
@@ -243,11 +270,10 @@ static void make_view(struct metrics_view *v, struct request *r, const struct me
     memset(v, 0, sizeof *v);
     v->pick = pick;
     v->log = log;
-    v->format = r->format;
-    v->rows = r->stats                              ? METRICS_STATS
-              : r->each || v->format != OUTPUT_TEXT ? METRICS_EACH
-                                                    : METRICS_SUMMARY;
+    v->form = r->form;
     metrics_groups_init(&v->groups);
+    v->groups.by_object = r->form.rows == METRICS_OBJECTS;
+    v->groups.worst = r->form.worst;
     v->groups.begins = metrics_jobs_released(pick);
     v->cost = r->cost;
     v->select = &r->select;
@@ -285,7 +311,7 @@ static int measure_log(struct request *r, struct metrics_pick *pick)
         make_view(&v, r, pick, &log);
         v.has_origin = log.seekable && log.info.events > 0;
         v.origin = log.info.first_ns;
-        if (v.rows != METRICS_EACH || !isatty(STDOUT_FILENO))
+        if (v.form.rows != METRICS_EACH || !isatty(STDOUT_FILENO))
             progress_begin("events", log.info.events);
         status = measure(r, &v, NULL);
         progress_end();
@@ -312,10 +338,14 @@ static int take_option(struct request *r, int code, const char *value)
     case SET: r->set = value; break;
     case METRIC: return add_word(&r->metrics, &r->metric_count, value);
     case USER: return add_word(&r->users, &r->user_count, value);
-    case FORMAT: return format_option(value, true, &r->format);
+    case FORMAT: return metrics_form_format(&r->form, value);
     case COLOUR: return colour_option(value, &r->colour);
-    case STATS: r->stats = true; break;
-    case EACH: r->each = true; break;
+    case STATS: return metrics_form_rows(&r->form, METRICS_STATS);
+    case EACH: return metrics_form_rows(&r->form, METRICS_EACH);
+    case BY: return metrics_form_by(&r->form, value);
+    case PERCENTILES: return metrics_form_percentiles(&r->form, value);
+    case HISTOGRAM: r->form.histogram = true; break;
+    case WORST: return metrics_form_worst(&r->form, value);
     case COST: return metrics_cost_parse(&r->cost, value);
     case FOLLOW: r->follow = true; break;
     case STRICT: r->strict = true; break;
@@ -338,15 +368,16 @@ static int serve(struct request *r)
         return tool_usage("--list, --check and --dot: one at a time");
     if ((r->list || r->check || r->dot) && r->path)
         return tool_usage("%s is too much: --list, --check and --dot take no log", quote(r->path));
-    colour_begin(r->format == OUTPUT_TEXT ? r->colour : COLOUR_NEVER);
+    colour_begin(r->form.format == OUTPUT_TEXT ? r->colour : COLOUR_NEVER);
     if (r->list)
         return list_set(r->set);
     if (r->check)
         return check_set(r->check);
     if (r->dot)
         return draw(r->set, r->dot);
-    if (r->stats && r->each)
-        return tool_usage("--stats and --each: one at a time");
+    status = metrics_form_make(&r->form);
+    if (status != EXIT_DONE)
+        return status;
     if (!r->path)
         return tool_usage(r->follow ? follow_what : "no log named");
     if (r->follow && strcmp(r->path, "-") == 0)

@@ -11,6 +11,18 @@
  *   (4) Bcritical = the largest of Buser and of SBk over the tasks k of lower priority
  *   (5) Bactivation = sum of ceil(R / Tk) * DUWk over the tasks k of lower priority
  *
+ * Beyond the paper: release jitter J, deadlines after the period and the cost S of a context
+ * switch, as K. Tindell, A. Burns and A. Wellings, "An extendible approach for analyzing fixed
+ * priority hard real-time tasks" (Real-Time Systems 6, 1994), after J. Lehoczky, "Fixed priority
+ * scheduling of periodic task sets with arbitrary deadlines" (RTSS 1990).  For the jobs q = 0, 1,
+ * ... of a busy period that begins with the release of all tasks:
+ *
+ *   w(q) = (q + 1) C + (2 q + 1) S + B + sum of ceil((w(q) + Jj) / Tj) * (Cj + 2 S)
+ *   R = the largest of w(q) + J - q T, until w(q) + S <= (q + 1) T - J: the busy period ends
+ *
+ * and R of (5) is w(q) + Jk.  A switch counts at the priority of its task.  With J = 0, S = 0 and R
+ * within the period this is (1).
+ *
  * A task of the same priority counts as one of higher priority: SCHED_FIFO serves in
  * the order of arrival, and that order is not known beforehand.
  *
@@ -50,6 +62,7 @@ struct rta_task {
     unsigned line;                 /* of the task file */
     int priority;                  /* a larger number is a higher priority */
     int64_t period, deadline;
+    int64_t jitter; /* a job is released that much after the start of its period at most */
     int64_t value[RTA_VALUES]; /* -1: not known (yet), 0 for the analysis */
 
     /* Results of the analysis. */
@@ -58,19 +71,37 @@ struct rta_task {
     int64_t b_activation; /* (5), at r */
     int64_t b;            /* (3) */
     int64_t r;            /* (1) */
+    int64_t jobs;         /* of the busy period; more than 1: r may be of a later one */
     bool exact;           /* r is the solution, not a value below it */
     int64_t activations;  /* sum of DUWk: all of lower priority activated once */
     enum rta_verdict verdict;
 };
 
-/* Fills in the analysis of all tasks. */
-void rta_analyse(struct rta_task *tasks, size_t count);
+/* Fills in the analysis of all tasks; switch_ns: S. */
+void rta_analyse(struct rta_task *tasks, size_t count, int64_t switch_ns);
+
+/* What a sensitivity analysis finds, by bisection: schedulability gets no worse with a smaller C. */
+enum { RTA_FACTOR_UNIT = 1000, RTA_FACTOR_MAX = 1000000 };
+struct rta_growth {
+    /* Of the i-th task: what C + JST may be at most if all else stays, to 1 ns; -1: whatever it is,
+     * some task is not schedulable. */
+    int64_t c_max[RTA_TASKS_MAX];
+    /* The largest factor for C + JST of all, in thousandths, rounded down; -1 as above.
+     * RTA_FACTOR_MAX * RTA_FACTOR_UNIT: that and more. */
+    int64_t factor;
+};
+void rta_grow(const struct rta_task *tasks, size_t count, int64_t switch_ns, struct rta_growth *g);
+/* Is each task schedulable?  Leaves results in tasks, of those up to the first that is not. */
+bool rta_is_schedulable(struct rta_task *tasks, size_t count, int64_t switch_ns);
 
 /* Corrects the verdict by the longest response that a log has of the task. */
 void rta_compare(struct rta_task *task, int64_t seen);
 
 /* Share of the processor, sum of C / T, of values as in the analysis. */
 double rta_utilization(const struct rta_task *tasks, size_t count);
+
+/* A time as in a task file ("12.5us"); false: it is none. */
+bool rta_time(const char *text, int64_t *ns);
 
 struct rta_fault {
     unsigned line, column; /* from 1 */

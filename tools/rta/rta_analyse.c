@@ -3,9 +3,10 @@
 /*
  * The equations; see rta.h.
  *
- * R begins at C and grows from step to step until it stays the same, which is the
- * least solution, or until it exceeds the period, where equation 1 no longer holds.
- * Sums that do not fit stay at INT64_MAX, which exceeds every period (RTA_TIME_MAX).
+ * w(q) begins at the least value that it may have and grows from step to step until it stays the
+ * same, which is the least solution.  Where tasks of the same and higher priorities ask for more
+ * than the processor there is none: that ends when the response exceeds the deadline and the
+ * period.  Sums that do not fit stay at INT64_MAX, which exceeds every period (RTA_TIME_MAX).
  */
 #include "rta/rta.h"
 
@@ -54,47 +55,128 @@ static void begin(struct rta_task *t, const struct rta_task *tasks, size_t count
     }
 }
 
-/* The right side of (1) for R = r; leaves b and b_activation as they are for it. */
-static int64_t step(struct rta_task *t, const struct rta_task *tasks, size_t count, int64_t r)
-{
-    int64_t preemption = 0;
+struct busy {
+    struct rta_task *t;
+    const struct rta_task *tasks;
+    size_t count, terms;
+    int64_t switch_ns, q, w;
+    bool endless, only_if_late; /* only_if_late: a late response ends the analysis */
+    int64_t b_activation;
+};
 
-    t->b_activation = 0;
-    for (const struct rta_task *o = tasks; o < tasks + count; o++) {
+/* The right side of w(q); leaves b_activation as it is for it. */
+static int64_t step(struct busy *b, int64_t w)
+{
+    const struct rta_task *t = b->t;
+    int64_t sum = add(times(b->q + 1, t->c), times(add(b->q, b->q + 1), b->switch_ns));
+
+    b->b_activation = 0;
+    for (const struct rta_task *o = b->tasks; o < b->tasks + b->count; o++) {
+        int64_t n = releases(add(w, o->jitter), o->period);
+
         if (o == t)
             continue;
         if (o->priority >= t->priority)
-            preemption = add(preemption, times(releases(r, o->period), execution(o)));
+            sum = add(sum, times(n, add(execution(o), times(2, b->switch_ns))));
         else
-            t->b_activation = add(t->b_activation,
-                                  times(releases(r, o->period), known(o, RTA_DUW)));
+            b->b_activation = add(b->b_activation, times(n, known(o, RTA_DUW)));
     }
-    t->b = add(t->b_activation, t->b_critical);
-    return add(add(t->c, t->b), preemption);
+    b->terms += b->count;
+    return add(sum, add(b->b_activation, t->b_critical));
 }
 
-static void analyse_one(struct rta_task *t, const struct rta_task *tasks, size_t count)
+/* Of the job q, with w(q) at w. */
+static void take_response(struct busy *b, int64_t w)
 {
-    int64_t r, next;
+    struct rta_task *t = b->t;
+    int64_t response = add(w, t->jitter);
 
-    begin(t, tasks, count);
-    next = t->c;
-    for (size_t terms = 0; terms < RTA_STEPS_MAX; terms += count) {
-        r = next;
-        next = step(t, tasks, count, r);
-        t->r = next;
-        t->exact = next == r;
-        t->verdict = next > t->deadline ? RTA_LATE : RTA_SCHEDULABLE;
-        if (t->exact || next > t->period)
-            return;
-    }
-    t->verdict = t->verdict == RTA_LATE ? RTA_LATE : RTA_UNDECIDED;
+    if (response < INT64_MAX)
+        response -= b->q * t->period; /* the busy period has got there: no overflow */
+    if (response < t->r)
+        return;
+    t->r = response;
+    t->b_activation = b->b_activation;
+    t->b = add(t->b_activation, t->b_critical);
 }
 
-void rta_analyse(struct rta_task *tasks, size_t count)
+static bool is_over(const struct busy *b)
+{
+    const struct rta_task *t = b->t;
+
+    return b->terms >= RTA_STEPS_MAX || b->w == INT64_MAX ||
+           (b->endless && t->r > t->deadline && t->r > t->period) ||
+           (b->only_if_late && t->r > t->deadline);
+}
+
+/* Solves w(q); false: it was left before. */
+static bool solve(struct busy *b, int64_t first)
+{
+    for (int64_t next = first;;) {
+        b->w = next;
+        next = step(b, b->w);
+        take_response(b, next);
+        if (next == b->w)
+            return next < INT64_MAX;
+        if (is_over(b))
+            return false;
+    }
+}
+
+/* Do the tasks of that and higher priorities ask for more than the processor? */
+static bool is_endless(const struct busy *b)
+{
+    double sum = 0;
+
+    for (const struct rta_task *o = b->tasks; o < b->tasks + b->count; o++)
+        sum += o->priority >= b->t->priority
+                   ? ((double)execution(o) + 2 * (double)b->switch_ns) / (double)o->period
+                   : (double)known(o, RTA_DUW) / (double)o->period;
+    return sum > 1;
+}
+
+/* Is the job after q released before the busy period ends? */
+static bool is_busy_after(const struct busy *b)
+{
+    return add(b->w, b->switch_ns) > times(b->q + 1, b->t->period) - b->t->jitter;
+}
+
+static void analyse_one(struct busy b)
+{
+    struct rta_task *t = b.t;
+
+    begin(t, b.tasks, b.count);
+    b.endless = is_endless(&b);
+    t->r = 0;
+    t->exact = solve(&b, add(t->c, b.switch_ns));
+    while (t->exact && is_busy_after(&b) && !is_over(&b)) {
+        b.q++;
+        t->exact = solve(&b, add(b.w, t->c));
+    }
+    t->exact = t->exact && !is_busy_after(&b);
+    t->jobs = b.q + 1;
+    t->verdict = t->r > t->deadline ? RTA_LATE : t->exact ? RTA_SCHEDULABLE : RTA_UNDECIDED;
+}
+
+void rta_analyse(struct rta_task *tasks, size_t count, int64_t switch_ns)
 {
     for (size_t i = 0; i < count; i++)
-        analyse_one(&tasks[i], tasks, count);
+        analyse_one((struct busy){
+            .t = &tasks[i], .tasks = tasks, .count = count, .switch_ns = switch_ns });
+}
+
+bool rta_is_schedulable(struct rta_task *tasks, size_t count, int64_t switch_ns)
+{
+    for (size_t i = 0; i < count; i++) {
+        analyse_one((struct busy){ .t = &tasks[i],
+                                   .tasks = tasks,
+                                   .count = count,
+                                   .switch_ns = switch_ns,
+                                   .only_if_late = true });
+        if (tasks[i].verdict != RTA_SCHEDULABLE)
+            return false;
+    }
+    return true;
 }
 
 void rta_compare(struct rta_task *task, int64_t seen)

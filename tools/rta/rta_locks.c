@@ -120,16 +120,30 @@ static int64_t sum_of(struct rta_hold **list, size_t count, bool at_most,
     return sum;
 }
 
-static int64_t bound_of(struct rta_hold **list, size_t count, bool at_most)
+static int64_t longest_of(struct rta_hold **list, size_t count, bool at_most)
 {
-    int64_t threads = sum_of(list, count, at_most, of_thread);
-    int64_t mutexes = sum_of(list, count, at_most, of_mutex);
+    int64_t longest = 0;
 
+    for (size_t i = 0; i < count; i++)
+        if (length_of(list[i], at_most) > longest)
+            longest = length_of(list[i], at_most);
+    return longest;
+}
+
+static int64_t bound_of(struct rta_hold **list, size_t count, enum rta_protocol protocol,
+                        bool at_most)
+{
+    int64_t threads, mutexes;
+
+    if (protocol == RTA_CEILING)
+        return longest_of(list, count, at_most);
+    threads = sum_of(list, count, at_most, of_thread);
+    mutexes = sum_of(list, count, at_most, of_mutex);
     return threads < mutexes ? threads : mutexes;
 }
 
 void rta_locks_block(const struct rta_locks *l, const struct rta_task *tasks, size_t i,
-                     struct rta_measure *measure)
+                     enum rta_protocol protocol, struct rta_measure *measure)
 {
     struct rta_hold **all, **list;
     size_t total = 0, count = 0;
@@ -157,8 +171,8 @@ void rta_locks_block(const struct rta_locks *l, const struct rta_task *tasks, si
         }
     }
     if (count > 0) {
-        measure->largest = bound_of(list, count, false);
-        measure->at_most = bound_of(list, count, true);
+        measure->largest = bound_of(list, count, protocol, false);
+        measure->at_most = bound_of(list, count, protocol, true);
     }
     free(all);
     free(list);

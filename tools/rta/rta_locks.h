@@ -10,6 +10,9 @@
  * threads, of the longest that each of them held such a mutex; over mutexes, of the longest
  * that each was held so.  Threads that are no task count as lower than all tasks.
  *
+ * With priority ceilings (PTHREAD_PRIO_PROTECT) a job is blocked once at most, by one of them: B is
+ * the longest.
+ *
  * A hold is elapsed time, preemption of the holder included: B is larger than need be.
  */
 #ifndef RTA_LOCKS_H
@@ -36,11 +39,13 @@ struct rta_locks {
     void *tree; /* tsearch(3), by process, mutex and thread */
 };
 
+enum rta_protocol { RTA_INHERITANCE, RTA_CEILING };
+
 /* A measurement of "Mutex Hold", of that length. */
 void rta_locks_add(struct rta_locks *l, const struct posixtrace_measurement *m, int64_t length);
 /* How long they block tasks[i] at most, when the task of each hold is set. */
 void rta_locks_block(const struct rta_locks *l, const struct rta_task *tasks, size_t i,
-                     struct rta_measure *measure);
+                     enum rta_protocol protocol, struct rta_measure *measure);
 void rta_locks_free(struct rta_locks *l);
 
 #endif

@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "input/log_file.h"
-#include "metrics/metrics_groups.h"
-#include "metrics/metrics_measure.h"
-#include "metrics/metrics_pick.h"
+#include "measure/metrics_groups.h"
+#include "measure/metrics_measure.h"
+#include "measure/metrics_pick.h"
 #include "common/options.h"
 #include "common/stdout_buffer.h"
 #include "common/progress.h"
@@ -182,7 +182,7 @@ static void assign(const struct measuring *all, const struct rta_task *tasks, si
 
 /* Finds the task of each thread that held a mutex, then the blocking by these holds. */
 static void assign_locks(struct measuring *all, const struct rta_task *tasks, size_t count,
-                         struct rta_seen *seen)
+                         enum rta_protocol protocol, struct rta_seen *seen)
 {
     size_t place = 0;
 
@@ -198,7 +198,7 @@ static void assign_locks(struct measuring *all, const struct rta_task *tasks, si
             h->task = is_of(g, &tasks[t]) ? (int)t : -1;
     }
     for (size_t t = 0; t < count; t++)
-        rta_locks_block(&all->locks, tasks, t, &seen[t].of[RTA_B]);
+        rta_locks_block(&all->locks, tasks, t, protocol, &seen[t].of[RTA_B]);
 }
 
 /* ---- the log ---- */
@@ -250,7 +250,7 @@ static int measure_with(struct rta_source *source, struct measuring *all,
         status = run_over(all, &log);
     if (status == EXIT_DONE) {
         assign(all, tasks, count, log.shown, seen);
-        assign_locks(all, tasks, count, seen);
+        assign_locks(all, tasks, count, (enum rta_protocol)source->protocol, seen);
         select_warn(&source->select.s, &log);
         status = log_file_report_loss(&log, source->strict, status);
     }

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "metrics/metrics_cost.h"
+#include "measure/metrics_cost.h"
 #include "metrics/metrics_select.h"
 #include "rta/rta.h"
 
@@ -36,6 +36,7 @@ struct rta_source {
     const char *log;          /* its path */
     const char *set;          /* of metrics */
     struct metrics_cost cost; /* taken off for each intermediate event; is found */
+    int protocol;             /* enum rta_protocol */
     bool strict;
     struct metrics_select select;
 };

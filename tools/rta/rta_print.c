@@ -6,6 +6,7 @@
 #include "rta/rta_print.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,6 +71,10 @@ static void add_row(struct table *to, const struct rta_result *r, size_t i, bool
     time_cell(to, exact, "", t->b);
     time_cell(to, exact, "", t->activations);
     time_cell(to, exact, "", t->deadline);
+    if (t->jitter > 0)
+        time_cell(to, exact, "", t->jitter);
+    else
+        table_cell(to, "-");
     /* every step of the iteration is below the solution */
     time_cell(to, exact, t->exact ? "" : ">=", t->r);
     seen_cell(to, exact, response(r, i));
@@ -87,6 +92,7 @@ static bool print_table(const struct rta_result *r, bool exact)
                                             { .title = "B" },
                                             { .title = "ACT" },
                                             { .title = "DEADLINE" },
+                                            { .title = "J", .hidden = true },
                                             { .title = "R" },
                                             { .title = "SEEN" },
                                             { .title = "VERDICT", .left = true } };
@@ -122,6 +128,11 @@ static void csv_row(const struct rta_result *r, size_t i)
     out_format(",%s,", verdicts[t->verdict]);
     if (m)
         out_format("%" PRId64, at_most(m));
+    out_format(",%" PRId64, t->jitter);
+    if (r->growth && r->growth->c_max[i] >= 0)
+        out_format(",%" PRId64, r->growth->c_max[i]);
+    else if (r->growth)
+        out_text(",");
     out_text("\r\n");
 }
 
@@ -137,6 +148,12 @@ static void jsonl_row(const struct rta_result *r, size_t i)
                t->priority, t->period, t->c, t->b, t->activations, t->deadline, t->r);
     if (m)
         out_format(",\"seen_ns\":%" PRId64 ",\"seen_at_most_ns\":%" PRId64, m->largest, at_most(m));
+    out_format(",\"jitter_ns\":%" PRId64 ",\"busy_jobs\":%" PRId64, t->jitter, t->jobs);
+    if (r->growth && r->growth->c_max[i] >= 0)
+        out_format(",\"c_max_ns\":%" PRId64, r->growth->c_max[i]);
+    if (r->growth && r->growth->factor >= 0)
+        out_format(",\"factor_of_all\":%" PRId64 ".%03" PRId64, r->growth->factor / RTA_FACTOR_UNIT,
+                   r->growth->factor % RTA_FACTOR_UNIT);
     out_format(",\"verdict\":\"%s\"}\n", verdicts[t->verdict]);
 }
 
@@ -148,8 +165,9 @@ static void print_rows(const struct rta_result *r, enum output_format format)
         return;
     }
     if (format == OUTPUT_CSV)
-        out_text("task,priority,period_ns,c_ns,b_ns,activation_ns,deadline_ns,r_ns,seen_ns,"
-                 "verdict,seen_at_most_ns\r\n");
+        out_format("task,priority,period_ns,c_ns,b_ns,activation_ns,deadline_ns,r_ns,seen_ns,"
+                   "verdict,seen_at_most_ns,jitter_ns%s\r\n",
+                   r->growth ? ",c_max_ns" : "");
     for (size_t i = 0; i < r->count; i++) {
         if (format == OUTPUT_CSV)
             csv_row(r, i);
@@ -291,12 +309,12 @@ static void remark_blocked(const struct rta_result *r, enum output_format format
             longest = i;
     }
     if (blocked > 0)
-        remark(format,
-               "B of %zu task%s contains Mutex Hold of threads of lower priority, as "
-               "priority inheritance bounds it: at most %s, for %s",
-               blocked, blocked == 1 ? "" : "s",
-               metrics_us_or_unlimited(r->tasks[longest].value[RTA_B]),
-               quote(r->tasks[longest].name));
+        remark(
+            format,
+            "B of %zu task%s contains Mutex Hold of threads of lower priority, as "
+            "priority %s it: at most %s, for %s",
+            blocked, blocked == 1 ? "" : "s", r->ceiling ? "ceilings bound" : "inheritance bounds",
+            metrics_us_or_unlimited(r->tasks[longest].value[RTA_B]), quote(r->tasks[longest].name));
 }
 
 /* A remark that the selection is for the log; the analysis is of all tasks. */
@@ -309,12 +327,72 @@ static void remark_selection(const struct rta_result *r, enum output_format form
         remark(format, "%s", metrics_select_crossing(r->select));
 }
 
+/* ---- how much C may grow ---- */
+
+static void growth_row(struct table *to, const struct rta_result *r, size_t i)
+{
+    const struct rta_task *t = &r->tasks[i];
+    char *name = metrics_shown(OUTPUT_TEXT, t->name), factor[32] = "-";
+    int64_t most = r->growth->c_max[i];
+
+    if (most >= 0 && t->c > 0)
+        snprintf(factor, sizeof factor, "%.3f", floor((double)most / (double)t->c * 1000) / 1000);
+    table_add_row(to);
+    table_cell(to, name);
+    table_cell(to, metrics_us_at_most(t->c));
+    table_cell(to, most >= 0 ? metrics_us(most) : "-");
+    table_cell(to, factor);
+    free(name);
+}
+
+static void print_growth(const struct rta_result *r)
+{
+    static const struct table_column columns[] = {
+        { .title = "TASK", .left = true, .flexible = true },
+        { .title = "C us" },
+        { .title = "C AT MOST" },
+        { .title = "FACTOR" },
+    };
+    struct table to;
+
+    table_init(&to, columns, sizeof columns / sizeof columns[0]);
+    for (size_t i = 0; i < r->count; i++)
+        growth_row(&to, r, i);
+    out_text("\n");
+    table_print(&to);
+    out_text("\n");
+    table_free(&to);
+}
+
+static void remark_growth(const struct rta_result *r, enum output_format format)
+{
+    int64_t factor = r->growth->factor;
+
+    if (factor < 0)
+        remark(format, "whatever C is, a task is late: by B, DUW, its jitter or switches");
+    else if (factor >= (int64_t)RTA_FACTOR_MAX * RTA_FACTOR_UNIT)
+        remark(format, "C of all tasks may grow by a factor of %d and more", RTA_FACTOR_MAX);
+    else
+        remark(format,
+               "C of all tasks together may be %" PRId64 ".%03" PRId64 " times what it is, and "
+               "all meet their deadlines%s",
+               factor / RTA_FACTOR_UNIT, factor % RTA_FACTOR_UNIT,
+               format == OUTPUT_TEXT ? "; that of one task alone the C AT MOST of the table" : "");
+}
+
 void rta_print(const struct rta_result *r, enum output_format format)
 {
     print_rows(r, format);
     if (format == OUTPUT_TEXT)
         print_sum(r);
+    if (r->growth && format == OUTPUT_TEXT)
+        print_growth(r);
+    if (r->growth)
+        remark_growth(r, format);
     remark_selection(r, format);
+    if (r->switch_ns > 0)
+        remark(format, "each job has two context switches of %s us at its priority",
+               metrics_us(r->switch_ns));
     if (r->cost->ns > 0)
         remark(format, "%.4g ns are taken off what was measured for each intermediate event (%s)",
                r->cost->ns, metrics_cost_text(r->cost));

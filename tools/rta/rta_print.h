@@ -13,8 +13,11 @@ struct rta_result {
     size_t count;
     const struct metrics_cost *cost;
     struct metrics_select *select;
-    bool at_most;  /* values are upper bounds of measurements */
-    size_t capped; /* tasks whose DUW was longer than that of the first: */
+    int64_t switch_ns;               /* of a context switch */
+    bool ceiling;                    /* B is of priority ceilings */
+    const struct rta_growth *growth; /* or NULL */
+    bool at_most;                    /* values are upper bounds of measurements */
+    size_t capped;                   /* tasks whose DUW was longer than that of the first: */
     const struct rta_task *first;
 };
 

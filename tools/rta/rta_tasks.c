@@ -3,7 +3,8 @@
 /*
  * Task files: one task a line,
  *
- *   name priority period [deadline=T] [C=T] [B=T] [JST=T] [SB=T] [DUW=T] [tid=N|thread=NAME]
+ *   name priority period [deadline=T] [J=T] [C=T] [B=T] [JST=T] [SB=T] [DUW=T]
+ *                        [tid=N|thread=NAME]
  *
  * words between blanks or tabs, "#" begins a comment.  A name with blanks is in double quotes.  A
  * time is a number with a unit (ns, us, ms, s) and, if need be, decimals; nothing is rounded.
@@ -118,6 +119,11 @@ static bool read_time(struct word w, int64_t *ns)
     return value <= RTA_TIME_MAX;
 }
 
+bool rta_time(const char *text, int64_t *ns)
+{
+    return read_time((struct word){ text, strlen(text) }, ns);
+}
+
 static bool take_time(struct parser *p, struct word w, const char *what, bool may_be_zero,
                       int64_t *ns)
 {
@@ -167,7 +173,7 @@ static bool take_name(struct parser *p, struct word w, const char *what, char *n
 }
 
 /* Every option once: bit 0 to RTA_VALUES - 1 the values, then the others. */
-enum { DEADLINE = RTA_VALUES, THREAD, OPTIONS };
+enum { DEADLINE = RTA_VALUES, JITTER, THREAD, OPTIONS };
 
 static int option_of(struct word key)
 {
@@ -177,6 +183,8 @@ static int option_of(struct word key)
     }
     if (is(key, "deadline"))
         return DEADLINE;
+    if (is(key, "J"))
+        return JITTER;
     return is(key, "tid") || is(key, "thread") ? THREAD : OPTIONS;
 }
 
@@ -189,7 +197,7 @@ static bool take_option(struct parser *p, struct rta_task *t, struct word w, uns
 
     if (!equals || option == OPTIONS)
         return fail(p, w.at,
-                    "expected deadline=, C=, B=, JST=, SB=, DUW=, tid= or thread=, "
+                    "expected deadline=, J=, C=, B=, JST=, SB=, DUW=, tid= or thread=, "
                     "found '%.*s'",
                     shown(w), w.at);
     if (*seen & 1u << option)
@@ -197,6 +205,8 @@ static bool take_option(struct parser *p, struct rta_task *t, struct word w, uns
     *seen |= 1u << option;
     if (option == DEADLINE)
         return take_time(p, value, "deadline", false, &t->deadline);
+    if (option == JITTER)
+        return take_time(p, value, "J", true, &t->jitter);
     if (option == THREAD && is(key, "tid"))
         return take_number(p, value, "tid", 1, &t->tid);
     if (option == THREAD)
@@ -253,11 +263,6 @@ static bool take_task(struct parser *p, struct word name)
         if (!take_option(p, t, w, &seen))
             return false;
     }
-    if (t->deadline > t->period)
-        return fail(p, name.at,
-                    "the deadline of '%s' is after its period; the equations hold "
-                    "for deadlines within the period only",
-                    t->name);
     p->count++;
     return true;
 }

@@ -10,22 +10,26 @@
 #include <posixtrace/system.h>
 
 #include "input/log_file.h"
-#include "metrics/metrics_measure.h"
-#include "metrics/metrics_pick.h"
+#include "measure/metrics_measure.h"
+#include "measure/metrics_pick.h"
 #include "common/format_option.h"
 #include "common/options.h"
 #include "common/stdout_buffer.h"
 #include "rta/rta.h"
+#include "rta/rta_locks.h"
 #include "rta/rta_log.h"
 #include "rta/rta_print.h"
 #include "common/tool.h"
 
-enum { SET = 1, FORMAT, COST, AT_MOST, STRICT };
+enum { SET = 1, FORMAT, COST, PROTOCOL, SWITCH_COST, SENSITIVITY, AT_MOST, STRICT };
 
 static const struct option_spec options[] = { { "set", true, SET },
                                               SELECT_OPTIONS,
                                               { "format", true, FORMAT },
                                               { "cost", true, COST },
+                                              { "protocol", true, PROTOCOL },
+                                              { "switch-cost", true, SWITCH_COST },
+                                              { "sensitivity", false, SENSITIVITY },
                                               { "at-most", false, AT_MOST },
                                               { "strict", false, STRICT },
                                               { NULL, false, 0 } };
@@ -36,16 +40,18 @@ static const char help[] =
     "Response-time analysis: the longest that each task of the file TASKS can take,\n"
     "beside the longest that LOG has seen.  A line of TASKS is\n"
     "\n"
-    "  name priority period [deadline=T] [C=T] [B=T] [JST=T] [SB=T] [DUW=T]\n"
+    "  name priority period [deadline=T] [J=T] [C=T] [B=T] [JST=T] [SB=T] [DUW=T]\n"
     "                       [tid=N | thread=NAME]\n"
     "\n"
     "with times such as 2.5ms.  What it does not give is measured in LOG, of the\n"
     "thread of that name.\n"
-    "\n"
     "  --set=SET        metrics: linux (default), marte or a file of one's own\n"
     "  --format=FORMAT  text (default), jsonl or csv\n" SELECT_HELP
     "  --cost=NS        take NS off for each event inside; 'log': what the log says,\n"
     "                   'measure': what it costs here; 'none': nothing (default)\n"
+    "  --protocol=inheritance | ceiling   of mutexes, for B from LOG\n"
+    "  --switch-cost=T  of a context switch\n"
+    "  --sensitivity    how much may C grow?\n"
     "  --at-most        where events were lost, count what a time was at most\n"
     "  --strict         exit with 3 if the log has lost events or is damaged\n"
     "  --help           print this\n"
@@ -57,11 +63,13 @@ struct request {
     const char *tasks_path;
     struct rta_source source;
     enum output_format format;
-    bool at_most;
+    int64_t switch_ns;
+    bool at_most, sensitivity;
 };
 
 static struct rta_task tasks[RTA_TASKS_MAX];
 static struct rta_seen seen[RTA_TASKS_MAX];
+static struct rta_growth growth;
 
 static int load_tasks(const char *path, size_t *count)
 {
@@ -202,6 +210,8 @@ static int analyse(struct request *r)
                                  .seen = r->source.log ? seen : NULL,
                                  .cost = &r->source.cost,
                                  .select = &r->source.select,
+                                 .switch_ns = r->switch_ns,
+                                 .ceiling = r->source.protocol == RTA_CEILING,
                                  .at_most = r->at_most };
     int status = load_tasks(r->tasks_path, &result.count), lost = EXIT_DONE;
 
@@ -218,7 +228,11 @@ static int analyse(struct request *r)
     }
     if (status != EXIT_DONE)
         return status;
-    rta_analyse(tasks, result.count);
+    rta_analyse(tasks, result.count, r->switch_ns);
+    if (r->sensitivity) {
+        rta_grow(tasks, result.count, r->switch_ns, &growth);
+        result.growth = &growth;
+    }
     for (size_t i = 0; result.seen && i < result.count; i++)
         compare(r, &tasks[i], &seen[i].of[RTA_RESPONSE]);
     rta_print(&result, r->format);
@@ -236,6 +250,22 @@ static int take_operand(struct request *r, const char *value)
     return EXIT_DONE;
 }
 
+static int take_protocol(struct request *r, const char *value)
+{
+    static const char *const words[] = { "inheritance", "ceiling", NULL };
+
+    r->source.protocol = options_index(value, words);
+    return r->source.protocol < 0 ? options_bad_word("protocol", value, words) : EXIT_DONE;
+}
+
+static int take_switch_cost(struct request *r, const char *value)
+{
+    if (!rta_time(value, &r->switch_ns))
+        return tool_usage("option '--switch-cost' needs a time such as 2.5us, found %s",
+                          quote(value));
+    return EXIT_DONE;
+}
+
 static int take_option(struct request *r, int code, const char *value)
 {
     if (select_is_option(code))
@@ -244,6 +274,9 @@ static int take_option(struct request *r, int code, const char *value)
     case SET: r->source.set = value; return EXIT_DONE;
     case FORMAT: return format_option(value, true, &r->format);
     case COST: return metrics_cost_parse(&r->source.cost, value);
+    case PROTOCOL: return take_protocol(r, value);
+    case SWITCH_COST: return take_switch_cost(r, value);
+    case SENSITIVITY: r->sensitivity = true; return EXIT_DONE;
     case AT_MOST: r->at_most = true; return EXIT_DONE;
     case STRICT: r->source.strict = true; return EXIT_DONE;
     default: return take_operand(r, value);

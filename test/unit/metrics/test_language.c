@@ -125,7 +125,9 @@ START_TEST(built_in)
         "Delay Until Wakeup", "Job System Time", "System Blocking", "Schedule And Dispatch",
         "Mutex Wait",         "Mutex Hold",      "Preemption",      "Off CPU",
         "Response Time",      "Execution Time",  "Period",          "Jitter",
-        "Deadline Miss"
+        "Deadline Miss",      "Rwlock Wait",     "Condition Wait",  "Semaphore Wait",
+        "Barrier Wait",       "IO Wait",         "Work Wait",       "File Lock Wait",
+        "Futex Wait",         "Thread Wait",     "Child Wait",      "Signal Wait"
     };
     posixtrace_metric_set_t *set;
 
@@ -138,7 +140,12 @@ START_TEST(built_in)
 
         ck_assert_msg(m != NULL, "%s", names[i]);
         ck_assert_str_ne(posixtrace_metric_about(m), "");
+        ck_assert_int_eq(posixtrace_metric_by_object(m),
+                         strcmp(names[i], "Mutex Hold") == 0 ||
+                             (strstr(names[i], " Wait") && strcmp(names[i], "Signal Wait") != 0 &&
+                              !strstr(names[i], "Until")));
     }
+    ck_assert(!posixtrace_metric_by_object(NULL));
     ck_assert_ptr_null(posixtrace_metric_set_get(set, posixtrace_metric_set_count(set)));
     posixtrace_metric_set_free(set);
     ck_assert_int_eq(posixtrace_metric_set_open("solaris", &set), ENOENT);

@@ -4,7 +4,7 @@
  * get. */
 #include <check.h>
 #include <string.h>
-#include "metrics/metrics_names.h"
+#include "measure/metrics_names.h"
 #include "model/event.h"
 #include "support/run_suite.h"
 

@@ -25,7 +25,7 @@ static void parse(const char *text)
 static void analyse(const char *text)
 {
     parse(text);
-    rta_analyse(tasks, count);
+    rta_analyse(tasks, count, 0);
 }
 
 static void expect(size_t i, enum rta_verdict verdict, int64_t r)
@@ -193,6 +193,89 @@ START_TEST(figure_4)
 }
 END_TEST
 
+/* ---- beyond the paper ---- */
+
+/* Lehoczky 1990: the responses of b in its busy period are 114, 102, 116, 104, 118, 106, 94. */
+START_TEST(the_fifth_job_is_the_worst)
+{
+    analyse("a 2 70ms C=26ms\nb 1 100ms C=62ms deadline=120ms\n");
+    expect(0, RTA_SCHEDULABLE, 26 * MS);
+    expect(1, RTA_SCHEDULABLE, 118 * MS);
+    ck_assert(tasks[1].exact);
+    ck_assert_int_eq(tasks[1].jobs, 7);
+    analyse("a 2 70ms C=26ms\nb 1 100ms C=62ms deadline=117ms\n");
+    expect(1, RTA_LATE, 118 * MS);
+    analyse("a 2 70ms C=26ms\nb 1 100ms C=62ms\n");
+    expect(1, RTA_LATE, 118 * MS);
+}
+END_TEST
+
+/* w of b: 3 + 3 ceil((w + J) / 7) is 6 for J = 1, and 9 for J = 2. */
+START_TEST(jitter_of_a_higher_task)
+{
+    analyse("a 2 7ms C=3ms J=1ms\nb 1 12ms C=3ms\n");
+    expect(0, RTA_SCHEDULABLE, 4 * MS);
+    expect(1, RTA_SCHEDULABLE, 6 * MS);
+    analyse("a 2 7ms C=3ms J=2ms\nb 1 12ms C=3ms J=1ms\n");
+    expect(0, RTA_SCHEDULABLE, 5 * MS);
+    expect(1, RTA_SCHEDULABLE, 10 * MS);
+}
+END_TEST
+
+/* w(0) = 4, released up to 9 late: the next job comes at 1, w(1) = 8, R = 8 + 9 - 10. */
+START_TEST(jitter_of_its_own)
+{
+    analyse("a 1 10ms C=4ms J=9ms deadline=20ms\n");
+    expect(0, RTA_SCHEDULABLE, 13 * MS);
+    ck_assert_int_eq(tasks[0].jobs, 2);
+}
+END_TEST
+
+/* Of a alone 9 + 1.2 in 10: each job ends 0.2 later than the one before, the fourth late.
+ * S = 1: a 3 + 1; b 4 + 1 + ceil(w / 10) 5: 5, 10, 10; the switch away from it ends at 11. */
+START_TEST(switches_cost)
+{
+    parse("a 2 10ms C=3ms\nb 1 20ms C=4ms\n");
+    rta_analyse(tasks, count, MS);
+    expect(0, RTA_SCHEDULABLE, 4 * MS);
+    expect(1, RTA_SCHEDULABLE, 10 * MS);
+    parse("a 1 10ms C=8500us\n");
+    rta_analyse(tasks, count, 500000);
+    expect(0, RTA_SCHEDULABLE, 9 * MS);
+    parse("a 1 10ms C=9ms\n");
+    rta_analyse(tasks, count, 600000);
+    expect(0, RTA_LATE, 10200000);
+    ck_assert(!tasks[0].exact);
+}
+END_TEST
+
+/* c has 20 of 20 as it is; without its 5, b may have 3 + 5 / 2: in 20 it comes twice. */
+START_TEST(how_much_execution_may_grow)
+{
+    static struct rta_growth g;
+
+    parse("a 3 7ms C=3ms\nb 2 12ms C=3ms\nc 1 20ms C=5ms\n");
+    rta_grow(tasks, count, 0, &g);
+    ck_assert_int_eq(g.factor, 1000);
+    ck_assert_int_eq(g.c_max[0], 3 * MS);
+    ck_assert_int_eq(g.c_max[1], 3 * MS);
+    ck_assert_int_eq(g.c_max[2], 5 * MS);
+    parse("a 2 10ms C=2ms JST=1ms\nb 1 20ms C=5ms\n");
+    rta_grow(tasks, count, 0, &g);
+    ck_assert_int_eq(g.factor, 1818); /* 20 / 11, b at 20 after two of a */
+    ck_assert_int_eq(g.c_max[0], 7500000);
+    ck_assert_int_eq(g.c_max[1], 14 * MS);
+    parse("a 2 10ms C=20ms\nb 1 20ms C=20ms\n");
+    rta_grow(tasks, count, 0, &g);
+    ck_assert_int_eq(g.factor, 333); /* 20 / 60 */
+    ck_assert_int_eq(g.c_max[0], 0);
+    ck_assert_int_eq(g.c_max[1], -1);
+    parse("a 2 10ms C=0\n");
+    rta_grow(tasks, count, 0, &g);
+    ck_assert_int_eq(g.factor, (int64_t)RTA_FACTOR_MAX * RTA_FACTOR_UNIT);
+}
+END_TEST
+
 /* ---- ends ---- */
 
 START_TEST(numbers_that_do_not_fit)
@@ -222,7 +305,7 @@ END_TEST
 START_TEST(all_that_a_line_may_have)
 {
     parse("# a comment\n\n\t a 10 25ms  # behind\r\n"
-          "\"b c\" -3 0.2s deadline=150ms C=1.5ms B=2us JST=84.838us SB=7ns DUW=0 "
+          "\"b c\" -3 0.2s deadline=250ms J=3us C=1.5ms B=2us JST=84.838us SB=7ns DUW=0 "
           "thread=\"worker 0\"\nd 0 1s tid=77");
     ck_assert_uint_eq(count, 3);
     ck_assert_str_eq(tasks[0].name, "a");
@@ -236,7 +319,8 @@ START_TEST(all_that_a_line_may_have)
     ck_assert_str_eq(tasks[1].thread, "worker 0");
     ck_assert_int_eq(tasks[1].priority, -3);
     ck_assert_int_eq(tasks[1].period, 200 * MS);
-    ck_assert_int_eq(tasks[1].deadline, 150 * MS);
+    ck_assert_int_eq(tasks[1].deadline, 250 * MS);
+    ck_assert_int_eq(tasks[1].jitter, 3000);
     ck_assert_int_eq(tasks[1].value[RTA_C], 1500000);
     ck_assert_int_eq(tasks[1].value[RTA_B], 2000);
     ck_assert_int_eq(tasks[1].value[RTA_JST], 84838);
@@ -274,7 +358,8 @@ static const struct {
     { "a 1 1.00000001us", 1, 5, "period" },
     { "a 1 1000000001s", 1, 5, "period" },
     { "a 1 99999999999999999999ns", 1, 5, "period" },
-    { "a 1 5ms\nb 2 6ms deadline=7ms", 2, 1, "deadline" },
+    { "a 1 5ms J=-1ms", 1, 11, "J:" },
+    { "a 1 5ms J=1ms J=1ms", 1, 15, "twice" },
     { "a 1 5ms deadline=0", 1, 18, "more than 0" },
     { "a 1 5ms\n  a 2 6ms\n", 2, 3, "line 1" },
     { "a 1 5ms c=1ms", 1, 9, "'c=1ms'" },
@@ -337,6 +422,11 @@ static void add(TCase *t)
     tcase_add_test(t, blocking_is_the_largest);
     tcase_add_test(t, wake_ups_of_lower_tasks);
     tcase_add_test(t, figure_4);
+    tcase_add_test(t, the_fifth_job_is_the_worst);
+    tcase_add_test(t, jitter_of_a_higher_task);
+    tcase_add_test(t, jitter_of_its_own);
+    tcase_add_test(t, switches_cost);
+    tcase_add_test(t, how_much_execution_may_grow);
     tcase_add_test(t, numbers_that_do_not_fit);
     tcase_add_test(t, steps_are_bounded);
     tcase_add_test(t, all_that_a_line_may_have);

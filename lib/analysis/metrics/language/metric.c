@@ -165,6 +165,11 @@ const char *posixtrace_metric_about(const posixtrace_metric_t *metric)
     return metric->about ? metric->about : "";
 }
 
+bool posixtrace_metric_by_object(const posixtrace_metric_t *metric)
+{
+    return metric && metric->by_object;
+}
+
 const char *posixtrace_metric_event(const posixtrace_metric_t *metric, size_t i, bool *needed)
 {
     if (i >= metric->event_count)

@@ -3,7 +3,7 @@
 /*
  * See metrics_names.h.
  */
-#include "metrics/metrics_names.h"
+#include "measure/metrics_names.h"
 
 #include <stdio.h>
 #include <stdlib.h>

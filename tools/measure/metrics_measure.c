@@ -3,7 +3,7 @@
 /*
  * See metrics_measure.h.
  */
-#include "metrics/metrics_measure.h"
+#include "measure/metrics_measure.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 /*
  * See metrics_cost.h.
  */
-#include "metrics/metrics_cost.h"
+#include "measure/metrics_cost.h"
 
 #include <stdlib.h>
 #include <string.h>

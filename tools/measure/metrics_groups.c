@@ -3,7 +3,7 @@
 /*
  * See metrics_groups.h.
  */
-#include "metrics/metrics_groups.h"
+#include "measure/metrics_groups.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -29,6 +29,7 @@ void metrics_groups_free(struct metrics_groups *g)
     for (size_t i = 0; i < g->count; i++) {
         posixtrace_statistics_free(g->rows[i].statistics);
         posixtrace_statistics_free(g->rows[i].apart);
+        free(g->rows[i].worst);
     }
     free(g->rows);
     free(g->index);
@@ -38,7 +39,7 @@ void metrics_groups_free(struct metrics_groups *g)
 bool metrics_groups_same_thread(const struct metrics_group *a, const struct metrics_group *b)
 {
     return a->pid == b->pid && a->tid == b->tid && a->thread_id == b->thread_id &&
-           a->others == b->others;
+           a->others == b->others && a->of_object == b->of_object && a->object == b->object;
 }
 
 /* Measurements from before a thread's first event of its own (context switches) have no pthread_t;
@@ -58,7 +59,7 @@ static size_t hash(const struct metrics_group *key)
     uint64_t h = (uint64_t)(uint32_t)key->tid << 32 ^ (uint32_t)key->pid;
 
     h ^= key->tid ? 0 : key->thread_id;
-
+    h ^= key->object * UINT64_C(0xff51afd7ed558ccd);
     h = (h ^ key->metric * 2 ^ key->others) * UINT64_C(0x9e3779b97f4a7c15);
     return (size_t)(h >> 40) % SLOTS;
 }
@@ -94,13 +95,23 @@ static int add_row(struct metrics_groups *g, uint16_t *slot, const struct metric
     return error;
 }
 
+static struct metrics_group key_of(const struct metrics_groups *g, size_t metric,
+                                   const struct posixtrace_measurement *m)
+{
+    if (g->by_object && posixtrace_metric_by_object(m->metric))
+        return (struct metrics_group){
+            .metric = metric, .pid = m->pid, .of_object = true, .object = m->key
+        };
+    return (struct metrics_group){
+        .metric = metric, .thread_id = m->thread_id, .pid = m->pid, .tid = m->tid
+    };
+}
+
 /* The row for a measurement; an error number. */
 static int row_of(struct metrics_groups *g, size_t metric, const struct posixtrace_measurement *m,
                   struct metrics_group **row)
 {
-    struct metrics_group key = {
-        .metric = metric, .thread_id = m->thread_id, .pid = m->pid, .tid = m->tid
-    };
+    struct metrics_group key = key_of(g, metric, m);
     uint16_t *slot = find_slot(g, &key);
     int error = 0;
 
@@ -113,7 +124,7 @@ static int row_of(struct metrics_groups *g, size_t metric, const struct posixtra
     if (error != 0)
         return error;
     *row = &g->rows[*slot - 1];
-    if (!(*row)->others)
+    if (!(*row)->others && !(*row)->of_object)
         (*row)->thread_id = m->thread_id;
     return 0;
 }
@@ -137,6 +148,39 @@ int64_t metrics_groups_length(const struct metrics_groups *g,
 int64_t metrics_groups_least(const struct metrics_groups *g, const struct posixtrace_measurement *m)
 {
     return without_cost(g, m, m->least_ns);
+}
+
+/* Among the longest, after those that are as long. */
+static void keep_worst(struct metrics_groups *g, struct metrics_group *row,
+                       const struct posixtrace_measurement *m, int64_t length)
+{
+    size_t place = row->worst_count;
+
+    while (place > 0 && metrics_groups_length(g, &row->worst[place - 1]) < length)
+        place--;
+    if (place == g->worst)
+        return;
+    if (row->worst_count < g->worst) {
+        row->worst = tool_grow(row->worst, row->worst_count + 1, sizeof *row->worst);
+        row->worst_count++;
+    }
+    memmove(row->worst + place + 1, row->worst + place,
+            (row->worst_count - place - 1) * sizeof *row->worst);
+    row->worst[place] = *m;
+}
+
+static void keep_longest(struct metrics_groups *g, struct metrics_group *row,
+                         const struct posixtrace_measurement *m)
+{
+    int64_t length = metrics_groups_length(g, m);
+
+    if (g->worst > 0)
+        keep_worst(g, row, m, length);
+    if (row->least_count > 0 && length <= row->longest_ns)
+        return;
+    row->longest_ns = length;
+    row->longest_tid = m->tid;
+    row->longest_thread_id = m->thread_id;
 }
 
 static int add_known(struct metrics_group *row, int64_t length, int64_t least, bool bound)
@@ -173,11 +217,34 @@ int metrics_groups_add(struct metrics_groups *g, size_t metric,
     if (error != 0)
         return error;
     if (!m->unknown)
+        keep_longest(g, row, m);
+    if (!m->unknown)
         return add_known(row, metrics_groups_length(g, m), metrics_groups_least(g, m), m->bound);
     row->unknown++;
     if (m->length_ns > row->at_most_ns)
         row->at_most_ns = m->length_ns;
     return 0;
+}
+
+int metrics_groups_merge(struct metrics_group *to, const struct metrics_group *from)
+{
+    if (!to->statistics && posixtrace_statistics_create(&to->statistics) != 0)
+        return ENOMEM;
+    if (from->least_count > 0 && (to->least_count == 0 || from->least_max_ns > to->least_max_ns))
+        to->least_max_ns = from->least_max_ns;
+    if (from->least_count > 0 && (to->least_count == 0 || from->longest_ns > to->longest_ns)) {
+        to->longest_ns = from->longest_ns;
+        to->longest_tid = from->longest_tid;
+        to->longest_thread_id = from->longest_thread_id;
+        memcpy(to->longest_thread, from->longest_thread, sizeof to->longest_thread);
+    }
+    to->least_sum_ns += from->least_sum_ns;
+    to->least_count += from->least_count;
+    to->bounds += from->bounds;
+    to->unknown += from->unknown;
+    if (from->at_most_ns > to->at_most_ns)
+        to->at_most_ns = from->at_most_ns;
+    return posixtrace_statistics_merge(to->statistics, from->statistics);
 }
 
 int metrics_groups_compare_threads(const struct metrics_group *x, const struct metrics_group *y)
@@ -188,6 +255,10 @@ int metrics_groups_compare_threads(const struct metrics_group *x, const struct m
         return x->pid < y->pid ? -1 : 1;
     if (x->tid != y->tid)
         return x->tid < y->tid ? -1 : 1;
+    if (x->of_object != y->of_object)
+        return x->of_object ? 1 : -1;
+    if (x->object != y->object)
+        return x->object < y->object ? -1 : 1;
     return x->thread_id < y->thread_id ? -1 : x->thread_id > y->thread_id;
 }
 
@@ -219,7 +290,10 @@ static void take_name(struct metrics_groups *g, const struct posixtrace_thread_i
     for (size_t i = 0; i < g->count; i++) {
         struct metrics_group *row = &g->rows[i];
 
-        if (row->pid != t->pid || row->tid != t->tid ||
+        if (row->pid == t->pid && row->longest_tid == t->tid &&
+            (row->longest_thread_id == t->thread_id || !row->longest_thread[0]))
+            memcpy(row->longest_thread, t->name, sizeof row->longest_thread);
+        if (row->of_object || row->pid != t->pid || row->tid != t->tid ||
             (row->thread_id != t->thread_id &&
              (t->tid == 0 || row->thread_id != 0 || row->thread[0])))
             continue;

@@ -29,8 +29,16 @@ struct metrics_group {
     int64_t least_max_ns; /* of all, were each as short as it can have been: the longest, */
     double least_sum_ns;  /* the sum, */
     uint64_t least_count; /* and how many they are */
-    uint64_t unknown;     /* places where events were lost, and measurements with them */
-    int64_t at_most_ns;   /* the longest of those, at most */
+    uint64_t object;      /* of_object: the group is of an object of a process, not of a thread */
+    bool of_object;
+    int64_t longest_ns; /* of all, if longest_tid or longest_thread_id is not 0: */
+    pid_t longest_tid;
+    uint64_t longest_thread_id;
+    char longest_thread[METRICS_THREAD_NAME]; /* as thread */
+    struct posixtrace_measurement *worst;     /* the longest ones, the longest first */
+    size_t worst_count;
+    uint64_t unknown;   /* places where events were lost, and measurements with them */
+    int64_t at_most_ns; /* the longest of those, at most */
     char thread[METRICS_THREAD_NAME]; /* its name, after metrics_groups_name() */
 };
 
@@ -39,6 +47,8 @@ struct metrics_groups {
     size_t count, room;
     uint16_t *index; /* hash table of places in rows, from 1 */
     size_t begins;   /* the place of the metric whose begins matter; SIZE_MAX: none */
+    bool by_object;  /* metrics by object have a group for each object of a process */
+    size_t worst;    /* so many of the longest measurements are kept for each group */
     double cost_ns;  /* of an event, taken off each measurement; 0: nothing */
 };
 
@@ -48,6 +58,10 @@ void metrics_groups_free(struct metrics_groups *g);
 /* A measurement of the metric at that place; 0 or an error number. */
 int metrics_groups_add(struct metrics_groups *g, size_t metric,
                        const struct posixtrace_measurement *m);
+
+/* Adds the measurements of one group to those of another, which began as zeros; 0 or ENOMEM.  Not
+ * the longest ones. */
+int metrics_groups_merge(struct metrics_group *to, const struct metrics_group *from);
 
 /* Its length without what its events cost; not below 0 unless it was. */
 int64_t metrics_groups_length(const struct metrics_groups *g,

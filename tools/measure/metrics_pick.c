@@ -3,7 +3,7 @@
 /*
  * See metrics_pick.h.
  */
-#include "metrics/metrics_pick.h"
+#include "measure/metrics_pick.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,7 +4,7 @@
  * The names of system events that an automaton can meet, apart from what prints: a unit test
  * compares them with the library's.
  */
-#include "metrics/metrics_names.h"
+#include "measure/metrics_names.h"
 
 #include <string.h>
 #include <posixtrace/system.h>
