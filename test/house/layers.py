@@ -71,6 +71,8 @@ BELOW = {
     # Reads events and bounds gaps as metrics do; statistics by the public header.
     "lib/analysis/report": ["analysis/metrics/engine", "analysis/metrics/run"],
     "lib/analysis/symbols": [],
+    "lib/analysis/jobs": ["analysis/metrics/language", "analysis/metrics/engine", "analysis/metrics/run",
+                          "analysis/report"],
     "lib/analysis/why": ["analysis/metrics/language", "analysis/metrics/engine", "analysis/metrics/run",
                          "analysis/report"],
     "tools/common": [],
@@ -84,7 +86,8 @@ BELOW = {
     "tools/doctor": ["common", "system"],
     "tools/selftest": ["common", "system"],
     "tools/measure": ["common", "input"],
-    "tools/metrics": ["common", "input", "measure"],
+    "tools/jobs": ["common", "input", "measure"],
+    "tools/metrics": ["common", "input", "measure", "jobs"],
     "tools/rta": ["common", "input", "measure", "metrics"],
     "tools/report": ["common", "input"],
     "tools/why": ["common", "input"],

@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "common/stdout_buffer.h"
+#include "common/units.h"
 
 enum { COLUMNS_MAX = 64, LEVELS = 8 };
 
@@ -94,4 +95,71 @@ void draw_histogram(const posixtrace_statistics_t *statistics, unsigned width, b
         level += level == 0 && counts[i] > 0;
         out_text(level > 0 ? (utf8 ? high : dense)[level - 1] : " ");
     }
+}
+
+/* ---- steps of 1, 2 and 5 ---- */
+
+enum { STEPS = 58, STEP_BAR = 40 }; /* 0, then three for each power of ten that an int64_t has */
+
+static int64_t step_ns(unsigned step)
+{
+    static const int64_t within[] = { 1, 2, 5 };
+    int64_t power = 1;
+
+    if (step == 0)
+        return 0;
+    for (unsigned i = 0; i < (step - 1) / 3; i++)
+        power *= 10;
+    return within[(step - 1) % 3] > INT64_MAX / power ? INT64_MAX : within[(step - 1) % 3] * power;
+}
+
+static unsigned step_of(int64_t ns)
+{
+    unsigned step = 0;
+
+    while (step + 1 < STEPS && ns >= step_ns(step + 1))
+        step++;
+    return step;
+}
+
+static void print_steps(const uint64_t counts[STEPS], bool utf8)
+{
+    unsigned first = 0, last = STEPS - 1;
+    uint64_t most = 0;
+
+    while (counts[first] == 0)
+        first++;
+    while (counts[last] == 0)
+        last--;
+    for (unsigned i = first; i <= last; i++)
+        most = counts[i] > most ? counts[i] : most;
+    for (unsigned i = first; i <= last; i++) {
+        unsigned end = i;
+
+        while (counts[end] == 0)
+            end++;
+        if (end - i > 2) {
+            out_text("      ...\n");
+            i = end;
+        }
+        out_format("%9s to %6s %12s", units_time(step_ns(i)),
+                   i + 1 < STEPS ? units_time(step_ns(i + 1)) : "", units_count(counts[i]));
+        out_text(counts[i] > 0 ? "  " : "");
+        draw_bar((int64_t)counts[i], (int64_t)most, STEP_BAR, utf8);
+        out_text("\n");
+    }
+}
+
+void draw_steps(const posixtrace_statistics_t *statistics, bool utf8)
+{
+    uint64_t counts[STEPS] = { 0 }, count, sum = 0;
+    int64_t from, to;
+
+    for (size_t i = 0; posixtrace_statistics_bar(statistics, i, &from, &to, &count) == 0; i++) {
+        if (count > 0)
+            counts[step_of(from + (to - from) / 2)] += count;
+        sum += count;
+    }
+    if (sum > 0)
+        print_steps(counts, utf8);
 }

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <posixtrace/metrics.h>
 
 #include "common/utf8.h"
 #include "common/stdout_buffer.h"
@@ -102,4 +103,22 @@ void json_number(const char *key, double value, int decimals)
     }
     begin_item(key);
     out_format("%.*f", decimals, value);
+}
+
+void json_bars(const char *key, const posixtrace_statistics_t *statistics)
+{
+    int64_t from, to;
+    uint64_t count;
+
+    json_open(key, '[');
+    for (size_t i = 0; posixtrace_statistics_bar(statistics, i, &from, &to, &count) == 0; i++) {
+        if (count == 0)
+            continue;
+        json_open(NULL, '{');
+        json_integer("from_ns", from);
+        json_integer("to_ns", to);
+        json_count("count", count);
+        json_close();
+    }
+    json_close();
 }

@@ -23,5 +23,8 @@ void json_count(const char *key, uint64_t value);
 void json_integer(const char *key, int64_t value);
 /* With that many decimals; null for infinity and no number. */
 void json_number(const char *key, double value, int decimals);
+struct posixtrace_statistics;
+/* An array of the bars that are not empty. */
+void json_bars(const char *key, const struct posixtrace_statistics *statistics);
 
 #endif

@@ -56,24 +56,6 @@ static void put_groups(const struct metrics_view *v, size_t metric)
     json_close();
 }
 
-static void put_histogram(const posixtrace_statistics_t *statistics)
-{
-    int64_t from, to;
-    uint64_t count;
-
-    json_open("histogram", '[');
-    for (size_t i = 0; posixtrace_statistics_bar(statistics, i, &from, &to, &count) == 0; i++) {
-        if (count == 0)
-            continue;
-        json_open(NULL, '{');
-        json_integer("from_ns", from);
-        json_integer("to_ns", to);
-        json_count("count", count);
-        json_close();
-    }
-    json_close();
-}
-
 static void put_worst(const struct metrics_view *v, const struct metrics_worst *w)
 {
     const struct posixtrace_measurement *m = w->m;
@@ -126,7 +108,7 @@ static void put_metric(const struct metrics_view *v, size_t metric)
         json_integer("longest_tid", all.longest_tid);
         json_text("longest_thread", all.longest_thread);
         if (v->form.histogram)
-            put_histogram(all.statistics);
+            json_bars("histogram", all.statistics);
     }
     json_count("unfinished", doubt.unfinished);
     json_count("restarted", doubt.restarted);

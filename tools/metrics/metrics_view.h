@@ -17,7 +17,7 @@
 #include "measure/metrics_cost.h"
 #include "measure/metrics_groups.h"
 #include "measure/metrics_pick.h"
-#include "metrics/metrics_form.h"
+#include "measure/metrics_form.h"
 #include "metrics/metrics_select.h"
 
 struct metrics_view {

@@ -11,6 +11,7 @@
 
 #include "measure/metrics_cost.h"
 #include "metrics/metrics_doubts.h"
+#include "jobs/jobs.h"
 #include "metrics/metrics_jobs.h"
 #include "measure/metrics_measure.h"
 #include "measure/metrics_names.h"
@@ -38,6 +39,8 @@ enum {
     EACH,
     BY,
     PERCENTILES,
+    JOB,
+    LOAD,
     HISTOGRAM,
     WORST,
     COST,
@@ -58,6 +61,8 @@ static const struct option_spec options[] = { { "set", true, SET },
                                               { "percentiles", true, PERCENTILES },
                                               { "histogram", false, HISTOGRAM },
                                               { "worst", true, WORST },
+                                              { "job", true, JOB },
+                                              { "load", true, LOAD },
                                               { "cost", true, COST },
                                               { "follow", false, FOLLOW },
                                               { "strict", false, STRICT },
@@ -84,8 +89,11 @@ static const char help[] =
     "  --by=ROWS        rows by metric (default), thread or object\n"
     "  --percentiles=50,90,99.9, --histogram  what else to show of the measurements\n"
     "  --worst=N        the longest of each, and the command that shows their events\n"
+    "  --job=SOURCE     jobs and where their time went: sleep, timerfd, poll, timed,\n"
+    "                   any, or BEGIN..END, two events\n"
+    "  --load=TIME      percent of a processor of each thread, in intervals\n"
     "  --cost=NS        take NS off for each event inside; 'log': what the log says,\n"
-    "                   'measure': what it costs here; 'none': nothing (default)\n"
+    "                   'measure': what it costs here; 'none' (default)\n"
     "  --follow         of a running process, or a log that is written, until it ends\n"
     "  --strict         exit with 3 if the log has lost events or is damaged\n"
     "  --list, --check=FILE, --dot=NAME  a set's metrics; faults; for Graphviz\n"
@@ -100,6 +108,8 @@ struct request {
     const char **metrics, **users; /* end with NULL */
     size_t metric_count, user_count;
     struct metrics_form form;
+    struct jobs_rules rules;
+    int64_t load_ns;
     enum colour_when colour;
     struct metrics_cost cost;
     struct metrics_select select;
@@ -345,6 +355,8 @@ static int take_option(struct request *r, int code, const char *value)
     case BY: return metrics_form_by(&r->form, value);
     case PERCENTILES: return metrics_form_percentiles(&r->form, value);
     case HISTOGRAM: r->form.histogram = true; break;
+    case JOB: return jobs_rules_add(&r->rules, value);
+    case LOAD: return jobs_load_parse(value, &r->load_ns);
     case WORST: return metrics_form_worst(&r->form, value);
     case COST: return metrics_cost_parse(&r->cost, value);
     case FOLLOW: r->follow = true; break;
@@ -355,6 +367,27 @@ static int take_option(struct request *r, int code, const char *value)
     default: return options_set_log(&r->path, value);
     }
     return EXIT_DONE;
+}
+
+/* --job and --load are about events, not about metrics. */
+static int show_jobs(struct request *r)
+{
+    struct jobs_request jobs = { .path = r->path,
+                                 .rules = r->rules,
+                                 .load_ns = r->load_ns,
+                                 .form = r->form,
+                                 .select = &r->select.s,
+                                 .strict = r->strict };
+
+    if (r->follow || r->metric_count + r->user_count > 0)
+        return tool_usage("--job and --load go with no --follow, --metric and --user");
+    if (r->form.rows == METRICS_OBJECTS ||
+        (r->load_ns > 0 && r->form.rows == METRICS_EACH && r->form.format == OUTPUT_TEXT))
+        return tool_usage("--job has no rows by object, and --load none of each");
+    if (r->rules.count > 0 && r->load_ns > 0 && r->form.format != OUTPUT_TEXT && !r->form.json)
+        return tool_usage("--job and --load: one at a time with the format '%s'",
+                          format_option_name(r->form.format));
+    return jobs_show(&jobs);
 }
 
 /* What was asked for. */
@@ -382,6 +415,8 @@ static int serve(struct request *r)
         return tool_usage(r->follow ? follow_what : "no log named");
     if (r->follow && strcmp(r->path, "-") == 0)
         return tool_usage(follow_what);
+    if (r->rules.count > 0 || r->load_ns > 0)
+        return show_jobs(r);
     status = metrics_pick(&pick, r->set, r->metrics ? r->metrics : none,
                           r->users ? r->users : none);
     if (status != EXIT_DONE)
@@ -411,6 +446,7 @@ static int run(struct options *o)
     select_free(&r.select.s);
     free(r.metrics);
     free(r.users);
+    jobs_rules_free(&r.rules);
     return status;
 }
 

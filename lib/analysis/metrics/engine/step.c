@@ -134,17 +134,22 @@ static inline void enter(struct pt_engine *e, struct pt_machine *m, struct pt_au
     }
 }
 
-/* Does a sleep continue one that a signal ended before it was due?  It does if it is due at the
- * same time, or at that of a relative sleep for the rest, which is later by the time of the
- * handler.  Either is shorter than the interrupted sleep; one of the same length is a new one. */
-static bool continues_from(const struct pt_automaton *a, int64_t from, int64_t due, int64_t ns)
+bool pt_step_continues(const struct pt_due *before, int64_t due, int64_t ns)
 {
     int64_t rest = pt_ns_span(ns, due);
 
-    if (!a->has_due || a->due <= a->due_seen || due <= 0)
+    if (before->ns <= before->seen || due <= 0)
         return false;
-    return pt_ns_span(a->due, due) >= -HANDLER_NS &&
-           rest <= pt_ns_span(a->due_seen, a->due) + HANDLER_NS && rest < pt_ns_span(from, a->due);
+    return pt_ns_span(before->ns, due) >= -HANDLER_NS &&
+           rest <= pt_ns_span(before->seen, before->ns) + HANDLER_NS &&
+           rest < pt_ns_span(before->from, before->ns);
+}
+
+static bool continues_from(const struct pt_automaton *a, int64_t from, int64_t due, int64_t ns)
+{
+    const struct pt_due before = { .ns = a->due, .from = from, .seen = a->due_seen };
+
+    return a->has_due && pt_step_continues(&before, due, ns);
 }
 
 static bool continues(const struct pt_automaton *a, int64_t due, int64_t ns)

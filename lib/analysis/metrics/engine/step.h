@@ -18,6 +18,15 @@ static inline void pt_step_place(struct pt_machine *m, struct pt_automaton *a, i
     a->hot->state = (int16_t)state;
 }
 
+/* The due time of a sleep, when that was first seen and last. */
+struct pt_due {
+    int64_t ns, from, seen;
+};
+/* Does a sleep continue one that a signal ended before it was due?  It does if it is due at the
+ * same time, or at that of a relative sleep for the rest, which is later by the time of the
+ * handler.  Either is shorter than the interrupted sleep; one of the same length is a new one. */
+bool pt_step_continues(const struct pt_due *before, int64_t due, int64_t ns);
+
 /* The edge from that state for the event, or NULL.  stamp: the time of the state that it leads
  * to. */
 const struct pt_way *pt_step_way(const struct pt_label *label, size_t state,

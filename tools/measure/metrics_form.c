@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /* See metrics_form.h. */
-#include "metrics/metrics_form.h"
+#include "measure/metrics_form.h"
 
 #include <stdio.h>
 #include <stdlib.h>
