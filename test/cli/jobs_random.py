@@ -41,7 +41,7 @@ class Program(report_random.Simulation):
         self.notes, self.named = {}, set()
 
     def arguments(self, th, kind):
-        """Data before and after the call, and what is to be noted of it."""
+        """Data before and after the call, and the note of it."""
         rng = self.rng
         if kind == "sleep":
             due = th.now + rng.choice((-50, 0, 5, 20, 200, 2000)) * self.count + rng.randint(-3, 3)

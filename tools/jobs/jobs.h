@@ -5,7 +5,7 @@
  * --load: how much of a processor each thread had, by time.
  *
  * jobs_rules.c: the option.  jobs_run.c: the pass.  jobs_rows.c: sums by rule and thread.
- * jobs_text.c, jobs_lines.c, jobs_json.c: what is shown.  jobs_load.c: --load.
+ * jobs_text.c, jobs_lines.c, jobs_json.c: the output.  jobs_load.c: --load.
  */
 #ifndef JOBS_H
 #define JOBS_H
@@ -78,7 +78,7 @@ const char *jobs_rule_why_none(const struct jobs_view *v, size_t rule);
 
 /* ---- jobs_run.c ---- */
 
-/* Shows what is asked for.  EXIT_DONE, or another status after a message. */
+/* Shows what the options ask for.  EXIT_DONE, or another status after a message. */
 int jobs_show(struct jobs_request *request);
 
 /* ---- jobs_rows.c ---- */

@@ -4,7 +4,6 @@
 #include "jobs/jobs.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -92,24 +91,6 @@ static int read_all(struct jobs_view *v)
     if (error && !out_failed())
         return tool_error("cannot read on in %s: %s", v->log->shown, failure_reason(error));
     return log_file_refresh(v->log);
-}
-
-void jobs_remark(const struct jobs_view *v, const char *format, ...)
-{
-    char *text = NULL;
-    va_list args;
-    int length;
-
-    va_start(args, format);
-    length = vasprintf(&text, format, args);
-    va_end(args);
-    if (length < 0)
-        return;
-    if (v->request->form.format == OUTPUT_TEXT)
-        out_wrapped(text, 0, INDENT);
-    else
-        tool_note("%s", text);
-    free(text);
 }
 
 static void print_selection(const struct jobs_view *v)
