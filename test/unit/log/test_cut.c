@@ -38,7 +38,7 @@ static bool disk_is_full;
 
 static int look_at(int fd, struct stat *st)
 {
-    return (int)syscall(SYS_newfstatat, fd, "", st, AT_EMPTY_PATH);
+    return fstatat(fd, "", st, AT_EMPTY_PATH);
 }
 
 static void cut_to_share(int fd)
