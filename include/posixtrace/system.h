@@ -56,7 +56,10 @@
  *
  *   long_call                          u32 type, u32 call, u64 object, i64 result, i64 duration,
  *                                      u64 caller
+ *   waiting                            u32 type, u32 call, u64 object, i64 duration, u64 caller
  *
+ * waiting: the thread was still in that call when the stream was stopped or shut down, a snapshot
+ * was made, or it was killed; what else the data is, as of long_call.  The library makes it.
  * long_call: a call whole, where only long ones are recorded.  type: that of the event that would
  * start it; call UINT32_MAX: the type has none; object: its object, or descriptor or pid; result:
  * its error or result; duration: ns until the time of the event.
@@ -129,6 +132,7 @@ extern "C" {
 #define POSIXTRACE_SIGNAL_TAKEN     55u
 #define POSIXTRACE_DESCRIPTOR       56u
 #define POSIXTRACE_LONG_CALL        57u
+#define POSIXTRACE_WAITING          58u
 
 /*
  * Which call.  A variant for large files, or with checks of a buffer's size (pread64(),
@@ -248,6 +252,32 @@ enum posixtrace_lock_mode {
  * Async-signal-safe, thread-safe, no cancellation point, leaves errno alone.
  */
 void posixtrace_system_event(trace_event_id_t id, const void *data, size_t data_len);
+
+/*
+ * What a thread waits for now, for streams that want events of its type: readers of a stream find
+ * it (posixtrace_threadlist_getnext()), and recovery after the thread was killed, as
+ * POSIXTRACE_WAITING.  The caller fills the first four members: type, that of the event that begins
+ * such a call; call, one of enum posixtrace_call, UINT32_MAX if the type has none; the object, or
+ * the descriptor or pid; and the address to which the call returns.  The others are the library's.
+ */
+struct posixtrace_waiting {
+    uint32_t type, call;
+    uint64_t object, caller;
+    uint64_t began, streams;
+};
+
+/*
+ * Before a call that may wait, and after it, with the same object.  outer: the call of the same
+ * thread that a signal handler has interrupted, in which it waits again from now on; NULL: none.
+ * posixtrace_waiting_ns(): how long ago the call began, in ns.  A type that is not in the list, or
+ * begins no call, is not shown.
+ * Cost some 10 ns each; the first call of a thread in a stream more.
+ * Async-signal-safe, thread-safe, no cancellation point, leave errno alone.
+ */
+void posixtrace_waiting_begin(struct posixtrace_waiting *waiting);
+void posixtrace_waiting_end(const struct posixtrace_waiting *waiting,
+                            const struct posixtrace_waiting *outer);
+int64_t posixtrace_waiting_ns(const struct posixtrace_waiting *waiting);
 
 /*
  * Whether any stream traces this process now, whatever it filters: one load and one test,

@@ -11,7 +11,9 @@
 #include <errno.h>
 #include "model/groups.h"
 #include "process/thread_name.h"
+#include "base/mul128.h"
 #include "writer/event.h"
+#include "writer/waiting.h"
 
 /* The gates of the process whose name map knows that these types are in use. */
 static const uint64_t *noted;
@@ -61,6 +63,47 @@ PT_PUBLIC bool posixtrace_system_wants(trace_event_id_t before, trace_event_id_t
         return 0;
     return (pt_load_relaxed(&gates[before]) | pt_load_relaxed(&gates[after]) |
             pt_load_relaxed(&gates[PT_ID_CPU_TIME])) != 0;
+}
+
+PT_PUBLIC void posixtrace_waiting_begin(struct posixtrace_waiting *w)
+{
+    const uint64_t *gates = pt_load_pointer(&pt_gates);
+    int clock = pt_clock_choose();
+
+    w->streams = pt_event_begins_call(w->type) ? pt_load_relaxed(&gates[w->type]) : 0;
+    w->began = pt_clock_now(clock);
+    if (!w->streams)
+        return;
+    pt_waiting_begin(w, clock);
+    if (pt_unlikely(pt_load_relaxed(&noted) != pt_load_relaxed(&pt_gates)))
+        note_use(w->type);
+}
+
+PT_PUBLIC void posixtrace_waiting_end(const struct posixtrace_waiting *w,
+                                      const struct posixtrace_waiting *outer)
+{
+    if (w->streams | (outer ? outer->streams : 0))
+        pt_waiting_end(w->streams, outer);
+}
+
+#define EXACT_NS 100000u /* from this length on the slope is measured again */
+
+/* The slope of the clock is as good as the time since it was first measured is long. */
+PT_PUBLIC int64_t posixtrace_waiting_ns(const struct posixtrace_waiting *w)
+{
+    static uint64_t slope;
+    int clock = pt_clock_choose();
+    uint64_t ticks = pt_clock_now(clock) - w->began, now = pt_load_relaxed(&slope), ns;
+
+    if (clock != PT_CLOCK_TSC)
+        return (int64_t)ticks;
+    ns = now ? pt_mul128_mul(ticks, now) : EXACT_NS;
+    if (pt_unlikely(ns >= EXACT_NS)) {
+        now = pt_clock_slope(clock);
+        pt_store_relaxed(&slope, now);
+        ns = pt_mul128_mul(ticks, now);
+    }
+    return ns > INT64_MAX ? INT64_MAX : (int64_t)ns;
 }
 
 PT_PUBLIC uint64_t posixtrace_system_streams(trace_event_id_t id)

@@ -26,6 +26,7 @@
 #include "base/array.h"
 #include "consumer/checkpoint.h"
 #include "consumer/collect.h"
+#include "consumer/waiting.h"
 #include "shm/mark_filter.h"
 #include "shm/pool.h"
 
@@ -179,6 +180,8 @@ static int emit(struct pt_collect *r, struct pt_run *run)
 
     pt_assert(run->packet.bytes > 0 && run->packet.events > 0);
     pt_assert(run->packet.first_ts <= run->packet.last_ts);
+    if (p->last_ts > r->last_ts)
+        r->last_ts = p->last_ts;
     if (run->counted) {
         p->types = r->counts + run->counts;
         p->type_count = run->count_count;
@@ -316,6 +319,8 @@ int pt_collect_write(struct pt_collect *r)
         e = write_chunks(r);
     if (e == 0 && r->switches)
         e = r->put_switches(r->switches, r);
+    if (e == 0)
+        e = pt_collect_waiting(r);
     if (e == 0 && r->overflow) {
         r->overflow = false;
         e = put_overflow(r);

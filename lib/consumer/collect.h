@@ -62,6 +62,8 @@ struct pt_collect {
     uint64_t made_no, made_ts;    /* of events that the consumer makes: number of the next, time of
                                    * the last */
     uint64_t started_ts;          /* time of the last START that the consumer made */
+    uint64_t last_ts;             /* of all packets, the latest time */
+    uint64_t waits_told;          /* state word of the stop at which calls were noted: waiting.h */
     struct pt_switches *switches; /* context switches of the traced threads; NULL: not wanted */
     int (*put_switches)(struct pt_switches *switches, struct pt_collect *r);
 };

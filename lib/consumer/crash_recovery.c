@@ -54,8 +54,8 @@ static int keep_packet(void *context, const struct pt_log_packet *packet)
     *p = *packet;
     p->types = NULL; /* the round's own table */
     p->lsn = c->count + 1;
-    /* Events that the round makes live on its stack. */
-    if (packet->author.wid == 1) {
+    /* Events that the round makes live on the stack. */
+    if (packet->chunk_seq & PT_LOG_MADE) {
         void *copy = malloc(packet->bytes);
 
         if (!copy)
@@ -196,7 +196,7 @@ void pt_tail_close(struct pt_tail *t)
 
     if (c) {
         for (size_t i = 0; i < c->count; i++)
-            if (c->packets[i].author.wid == 1)
+            if (c->packets[i].chunk_seq & PT_LOG_MADE)
                 free((void *)(uintptr_t)c->packets[i].records);
         free(c->packets);
         free(t->tail.authors);

@@ -10,7 +10,8 @@
 #include "control/control.h"
 #include "control/info.h"
 #include "flush/thread.h"
-#include "shm/slot.h"
+#include "shm/syncpoint.h"
+#include "shm/waiting.h"
 
 /* Stores to the slots.  Not in a child that a handler forks, which may return here: the slots are
  * its parent's. */
@@ -228,6 +229,22 @@ static int begin_threads(struct pt_stream *s)
     return r;
 }
 
+/* What the thread of a writer waits for now. */
+static void add_wait(struct pt_seg *seg, const struct pt_author *author,
+                     struct posixtrace_thread_info *t)
+{
+    struct pt_slot_waiting w;
+
+    if (author->level != 0 || author->slot_1 == 0 || author->slot_1 > pt_slot_count(seg) ||
+        !pt_waiting_look(seg, author->slot_1 - 1, author->wid, &w))
+        return;
+    t->wait_type = w.type;
+    t->wait_call = w.call;
+    t->wait_object = w.object;
+    t->wait_caller = w.caller;
+    t->wait_since_ns = w.began ? pt_syncpoint_convert(seg->h, w.began) : 0;
+}
+
 static int active_thread(struct pt_stream *s, struct posixtrace_thread_info *t)
 {
     const struct pt_consumer *l = &s->live;
@@ -247,6 +264,7 @@ static int active_thread(struct pt_stream *s, struct posixtrace_thread_info *t)
         t->thread_id = e->t.author.thread_id;
         memcpy(t->name, e->t.author.name, sizeof t->name);
         pt_balance_add(l, e, t->lost, &t->recorded);
+        add_wait(s->seg, &e->t.author, t);
         if (!sum_levels(l, s->balance, *at, t))
             continue;
         ++*at;

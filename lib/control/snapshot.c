@@ -5,8 +5,11 @@
  * younger than its start, once the stream has given, or lost, what it held then.
  */
 #include <errno.h>
+#include <posixtrace/system.h>
+#include <stdlib.h>
 #include <string.h>
 #include "base/clock.h"
+#include "consumer/waiting.h"
 #include "control/control.h"
 #include "control/info.h"
 #include "control/read.h"
@@ -29,6 +32,16 @@ struct snapshot {
     bool in_gap;            /* the last mark in the log is OVERFLOW */
     bool done;
     int error;
+    struct waits *waits;
+};
+
+/* A thread that was in a call at the start of the snapshot. */
+struct waits {
+    size_t count;
+    struct snapshot_wait {
+        struct pt_author author;
+        struct pt_waiting_data data;
+    } of[];
 };
 
 /*
@@ -177,6 +190,75 @@ static int copy_losses(struct snapshot *p)
     return 0;
 }
 
+/* One slot, if its thread is in a call and lives. */
+static bool look_at_wait(struct pt_seg *seg, uint32_t i, struct snapshot_wait *wait)
+{
+    struct pt_slot_waiting w;
+    struct pt_slot_view v;
+
+    if (!pt_slot_is_live(pt_load_acquire(&pt_seg_slot(seg, i)->state)))
+        return false;
+    pt_slot_look(seg, i, &v);
+    if (!v.stable || v.author.level != 0 || !pt_waiting_look(seg, i, v.wid, &w))
+        return false;
+    wait->author = v.author;
+    pt_waiting_fill(seg, &w, pt_clock_now(seg->g.clock), &wait->data);
+    return true;
+}
+
+static int look_at_waits(struct snapshot *p)
+{
+    struct pt_seg *seg = p->s->seg;
+    uint32_t n = pt_slot_count(seg);
+
+    p->waits = malloc(sizeof *p->waits + n * sizeof *p->waits->of);
+    if (!p->waits)
+        return -ENOMEM;
+    p->waits->count = 0;
+    for (uint32_t i = 0; i < n; i++)
+        p->waits->count += look_at_wait(seg, i, &p->waits->of[p->waits->count]);
+    return 0;
+}
+
+/* The calls in which threads were at the start, after all events until then. */
+static int put_waits(struct snapshot *p)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < p->waits->count; i++) {
+        const struct snapshot_wait *w = &p->waits->of[i];
+        const struct posixtrace_event event = {
+            .ns = p->until > p->last ? p->until : p->last,
+            .thread_id = w->author.thread_id,
+            .data = &w->data,
+            .data_len = sizeof w->data,
+            .thread_name = w->author.name,
+            .name = pt_event_system_name(POSIXTRACE_WAITING),
+            .pid = w->author.pid,
+            .tid = w->author.tid,
+        };
+
+        r = pt_log_builder_add(p->builder, &event);
+    }
+    return r;
+}
+
+static int copy_all(struct snapshot *p)
+{
+    int r = look_at_waits(p);
+
+    if (r == 0)
+        r = copy_events(p);
+    if (r == 0)
+        r = put_waits(p);
+    if (r == 0)
+        r = copy_losses(p);
+    if (r == 0)
+        r = copy_descriptions(p);
+    free(p->waits);
+    return r;
+}
+
 int pt_snapshot(struct pt_stream *onlooker, int fd, struct posixtrace_snapshot_report *report)
 {
     struct pt_attr attr = onlooker->seg->g.attr;
@@ -192,11 +274,7 @@ int pt_snapshot(struct pt_stream *onlooker, int fd, struct posixtrace_snapshot_r
     r = pt_log_builder_new(&p.builder, fd, &attr);
     if (r < 0)
         return r;
-    r = copy_events(&p);
-    if (r == 0)
-        r = copy_losses(&p);
-    if (r == 0)
-        r = copy_descriptions(&p);
+    r = copy_all(&p);
     if (r == 0)
         r = copy_mappings(&p);
     if (r == 0)

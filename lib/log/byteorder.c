@@ -85,6 +85,7 @@ static const struct run call_runs[] = { { 2, 4 }, { 1, 8 }, END_OF_RUNS };
 static const struct run poll_runs[] = { { 2, 4 }, { 3, 8 }, END_OF_RUNS };
 static const struct run lock_runs[] = { { 4, 4 }, { 1, 8 }, END_OF_RUNS };
 static const struct run long_runs[] = { { 2, 4 }, { 4, 8 }, END_OF_RUNS };
+static const struct run waiting_runs[] = { { 2, 4 }, { 3, 8 }, END_OF_RUNS };
 static const struct run text_runs[] = { { 2, 4 }, END_OF_RUNS }; /* and a text */
 static const struct run *const own_runs[PT_ID_OWN_LAST + 1] = {
     [POSIXTRACE_IO] = call_runs,          [POSIXTRACE_IO_DONE] = call_runs,
@@ -93,6 +94,7 @@ static const struct run *const own_runs[PT_ID_OWN_LAST + 1] = {
     [POSIXTRACE_CHILD_WAIT] = call_runs,  [POSIXTRACE_CHILD_WAITED] = call_runs,
     [POSIXTRACE_SIGNAL_WAIT] = call_runs, [POSIXTRACE_SIGNAL_TAKEN] = call_runs,
     [POSIXTRACE_DESCRIPTOR] = text_runs,  [POSIXTRACE_LONG_CALL] = long_runs,
+    [POSIXTRACE_WAITING] = waiting_runs,
 };
 
 static uint32_t bytes_of(const struct run *runs)

@@ -60,8 +60,9 @@ static const char *const names[PT_ID_OWN_LAST + 1] = {
     [POSIXTRACE_SIGNAL_TAKEN] = "posixtrace_signal_taken",
     [POSIXTRACE_DESCRIPTOR] = "posixtrace_descriptor",
     [POSIXTRACE_LONG_CALL] = "posixtrace_long_call",
+    [POSIXTRACE_WAITING] = "posixtrace_waiting",
 };
-_Static_assert(PT_ID_OWN_FIRST == POSIXTRACE_SWITCH_IN && PT_ID_OWN_LAST == POSIXTRACE_LONG_CALL &&
+_Static_assert(PT_ID_OWN_FIRST == POSIXTRACE_SWITCH_IN && PT_ID_OWN_LAST == POSIXTRACE_WAITING &&
                    PT_ID_CPU_TIME == POSIXTRACE_CPU_TIME,
                "the first and the last of them, and one");
 
@@ -171,6 +172,8 @@ static const char *const descriptions[PT_ID_OWN_LAST + 1] = {
                                  "inotify}; str name"),
     [POSIXTRACE_LONG_CALL] = OF("u32 type {" TYPES "}; u32 call {" ALL_CALLS "}; x64 object; "
                                 "i64 result; i64 duration; " CALLER),
+    [POSIXTRACE_WAITING] = OF("u32 type {" TYPES "}; u32 call {" ALL_CALLS "}; x64 object; "
+                              "i64 duration; " CALLER),
 };
 
 const char *pt_event_system_description(uint32_t id)

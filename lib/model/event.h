@@ -23,7 +23,7 @@
 #define PT_ID_SYSTEM_LAST POSIX_TRACE_ERROR
 #define PT_ID_OWN_FIRST   16u /* posixtrace/system.h */
 #define PT_ID_CPU_TIME    19u /* POSIXTRACE_CPU_TIME: the CPU time of a thread */
-#define PT_ID_OWN_LAST    57u
+#define PT_ID_OWN_LAST    58u
 
 #define PT_MAX_DATA 61440u /* largest max-data-size */
 
@@ -99,6 +99,16 @@ const char *pt_event_call_name(uint32_t call);
 const char *pt_event_system_description(uint32_t id);
 /* The same for a log without one, whose events have no callers. */
 const char *pt_event_system_undescribed(uint32_t id);
+
+/* A type that begins a call in which the thread may wait; the next one ends it. */
+static inline bool pt_event_begins_call(uint32_t id)
+{
+    const uint64_t begins = 1ull << 20 | 1ull << 23 | 1ull << 26 | 1ull << 29 | 1ull << 32 |
+                            1ull << 34 | 1ull << 42 | 1ull << 44 | 1ull << 46 | 1ull << 48 |
+                            1ull << 50 | 1ull << 52 | 1ull << 54;
+
+    return id < 64 && (begins >> id & 1u);
+}
 
 /* A type of the standard: every stream has it. */
 static inline bool pt_event_is_predefined(uint32_t id)

@@ -22,6 +22,7 @@ static void began(const struct preload_io *c, uint32_t mode, bool waits, const v
 
     preload_descriptor(c->descriptor);
     preload_event(POSIXTRACE_FILE_LOCK, &data, sizeof data);
+    preload_io_waits(c, caller);
 }
 
 static uint32_t flock_mode(int operation)

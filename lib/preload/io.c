@@ -54,6 +54,7 @@ static void poll_began(const struct preload_io *c, uint64_t count, int64_t timeo
 
     preload_descriptor(c->descriptor);
     preload_event(POSIXTRACE_POLL, &data, sizeof data);
+    preload_io_waits(c, caller);
 }
 
 #define POLL(number, name, parameters, arguments, descriptor, count, timeout)                \

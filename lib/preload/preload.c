@@ -47,27 +47,52 @@ bool preload_leaves_out(const void *caller, const void *object)
     return false;
 }
 
+#define BIT(id)  (1ull << (id))
+#define IS(bits) (id < 64 && ((bits) >> id & 1u))
+
+/* Types whose next is the end of the call. */
+#define BEGINS                                                                               \
+    (BIT(POSIXTRACE_MUTEX_LOCK) | BIT(POSIXTRACE_RWLOCK_LOCK) | BIT(POSIXTRACE_COND_WAIT) |  \
+     BIT(POSIXTRACE_SEM_WAIT) | BIT(POSIXTRACE_BARRIER_WAIT) | BIT(POSIXTRACE_SLEEP) |       \
+     BIT(POSIXTRACE_IO) | BIT(POSIXTRACE_POLL) | BIT(POSIXTRACE_FILE_LOCK) |                 \
+     BIT(POSIXTRACE_FUTEX_WAIT) | BIT(POSIXTRACE_THREAD_JOIN) | BIT(POSIXTRACE_CHILD_WAIT) | \
+     BIT(POSIXTRACE_SIGNAL_WAIT))
+/* Calls that are recorded whole at once: they do not wait. */
+#define SHORT                                                                                   \
+    (BIT(POSIXTRACE_THREAD_BEGIN) | BIT(POSIXTRACE_THREAD_END) | BIT(POSIXTRACE_SIGNAL_BEGIN) | \
+     BIT(POSIXTRACE_SIGNAL_END))
+
 void preload_event(trace_event_id_t id, const void *data, size_t length)
 {
-    if (__builtin_expect(preload_longer, 0))
-        preload_longer_event(id, data, length);
-    else
+    if (!preload_longer || IS(SHORT))
         posixtrace_system_event(id, data, length);
 }
 
-void preload_pair(trace_event_id_t id, const void *object, int64_t second)
+static void record_pair(trace_event_id_t id, const void *object, int64_t second)
 {
     struct {
         uint64_t object;
         int64_t second;
     } data = { (uintptr_t)object, second };
 
-    preload_event(id, &data, sizeof data);
+    if (!preload_longer)
+        posixtrace_system_event(id, &data, sizeof data);
+}
+
+/* The end of a call is recorded after the slot says so: a reader that finds the event does not
+ * find the thread in the call. */
+void preload_pair(trace_event_id_t id, const void *object, int64_t second)
+{
+    if (IS(BEGINS << 1))
+        preload_call_ends(id, PRELOAD_NO_CALL, (uintptr_t)object, second);
+    record_pair(id, object, second);
 }
 
 void preload_object(trace_event_id_t id, const void *object, const void *caller)
 {
-    preload_pair(id, object, (int64_t)(uintptr_t)caller);
+    record_pair(id, object, (int64_t)(uintptr_t)caller);
+    if (IS(BEGINS))
+        preload_call_begins(id, PRELOAD_NO_CALL, (uintptr_t)object, caller);
 }
 
 void preload_cpu_time(void)
@@ -83,22 +108,33 @@ void preload_cancelled(void *call)
     preload_pair(c->id, c->object, c->second);
 }
 
-void preload_io_began(const struct preload_io *call, const void *caller)
-{
-    struct preload_io begin = { call->id - 1, call->call, call->descriptor };
-
-    preload_io_ended(&begin, (int64_t)(uintptr_t)caller);
-}
-
-void preload_io_ended(const struct preload_io *call, int64_t result)
+static void record_io(trace_event_id_t id, const struct preload_io *call, int64_t last)
 {
     struct {
         uint32_t call;
         int32_t descriptor;
-        int64_t result;
-    } data = { call->call, call->descriptor, result };
+        int64_t last;
+    } data = { call->call, call->descriptor, last };
 
-    preload_event(call->id, &data, sizeof data);
+    if (!preload_longer)
+        posixtrace_system_event(id, &data, sizeof data);
+}
+
+void preload_io_began(const struct preload_io *call, const void *caller)
+{
+    record_io(call->id - 1, call, (int64_t)(uintptr_t)caller);
+    preload_io_waits(call, caller);
+}
+
+void preload_io_waits(const struct preload_io *call, const void *caller)
+{
+    preload_call_begins(call->id - 1, call->call, (uint64_t)(int64_t)call->descriptor, caller);
+}
+
+void preload_io_ended(const struct preload_io *call, int64_t result)
+{
+    preload_call_ends(call->id, call->call, (uint64_t)(int64_t)call->descriptor, result);
+    record_io(call->id, call, result);
     if (call->call == POSIXTRACE_CALL_CONNECT)
         preload_descriptor_ends(call->descriptor); /* the next call names the peer */
 }

@@ -105,10 +105,13 @@ void preload_pair(trace_event_id_t id, const void *object, int64_t second);
  * wait and after it. */
 void preload_cpu_time(void);
 
-/* Only long calls are recorded (longer.c). */
+/* Only long calls are recorded (calls.c). */
 extern bool preload_longer;
 void preload_longer_begin(void);
-void preload_longer_event(trace_event_id_t id, const void *data, size_t length);
+/* The thread is in a call that may wait, and is not any more. */
+#define PRELOAD_NO_CALL UINT32_MAX /* the type has none */
+void preload_call_begins(trace_event_id_t id, uint32_t call, uint64_t object, const void *caller);
+void preload_call_ends(trace_event_id_t id, uint32_t call, uint64_t object, int64_t result);
 
 /* The argument for pthread_cleanup_push(), for the end of a call when the thread is cancelled. */
 struct preload_call {
@@ -131,6 +134,8 @@ void preload_descriptor_now(int fd); /* also where only long calls are recorded 
 void preload_descriptor_ends(int fd);
 void preload_descriptors_end(unsigned first, unsigned last);
 void preload_io_began(const struct preload_io *call, const void *caller);
+/* The same where another event says so. */
+void preload_io_waits(const struct preload_io *call, const void *caller);
 void preload_io_ended(const struct preload_io *call, int64_t result);
 void preload_io_cancelled(void *call);
 #pragma GCC visibility pop

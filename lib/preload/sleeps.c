@@ -73,6 +73,8 @@ static void began(trace_event_id_t id, const void *object, int64_t due, const vo
     } data = { (uintptr_t)object, due, (uintptr_t)caller };
 
     preload_event(id, &data, sizeof data);
+    if (id == POSIXTRACE_SLEEP)
+        preload_call_begins(id, PRELOAD_NO_CALL, 0, caller);
 }
 
 #define SLEEP(type, when, call)                                     \

@@ -128,6 +128,7 @@ struct pt_thread {
     pt_u64 several_last;    /* see pt_thread_settle */
     uint64_t several_count; /* of the last event in several streams */
     pt_u64 nested;          /* events begun at other levels */
+    pt_u64 waits;           /* the last number of shm/waiting.h */
     uint64_t outer[PT_LEVELS];
     struct pt_writer *writers[PT_LEVELS];
     struct pt_thread *next;

@@ -58,7 +58,7 @@
 #include "shm/record.h"
 
 #define PT_SEG_MAGIC     0x31474553545850ull /* "PXTSEG1" */
-#define PT_SEG_LAYOUT    4u
+#define PT_SEG_LAYOUT    5u
 #define PT_BYTE_ORDER    0x01020304u
 #define PT_LEVELS        4u     /* event frames in one thread, one over the other */
 #define PT_LEVEL_CONTROL 255u   /* the control writer: belongs to no thread */
@@ -163,6 +163,14 @@ struct pt_past {
     uint64_t recorded, lost[PT_LOST_OWN], lost_bytes;
 };
 
+/* What the slot's thread waits for: shm/waiting.h. */
+struct pt_slot_waiting {
+    uint64_t number; /* of this content, in the slot; 0: none, or it changes now */
+    uint64_t began;  /* ticks of the stream's clock; 0: unknown */
+    uint64_t object, caller;
+    uint32_t type, call;
+};
+
 /*
  * 4K aliasing.  A processor first compares the low 12 bits of addresses: a load waits for an
  * earlier store with the same 12 bits, even if the other bits differ.  So words that each event
@@ -196,9 +204,13 @@ struct pt_slot {
     uint32_t image; /* the program that runs in the process, see pt_sys_image */
     uint64_t wid;   /* the writer's, stored after its other members; author.wid is the same number,
                      * or 0 in a control slot */
-    uint8_t more[16];
+    uint8_t more[80];
+    struct pt_slot_waiting waiting; /* stored with each wrapped call, as inside */
+    uint8_t rest[24];
 };
-_Static_assert(sizeof(struct pt_slot) == 384 && offsetof(struct pt_slot, inside) == 64, "layout");
+_Static_assert(sizeof(struct pt_slot) == 512 && offsetof(struct pt_slot, inside) == 64 &&
+                   offsetof(struct pt_slot, waiting) == 448,
+               "layout");
 
 /* Beside the bit of a process: it exits, and has removed its page (process/exit.c). */
 #define PT_PROC_LEAVES       0x80000000u

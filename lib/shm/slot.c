@@ -158,6 +158,7 @@ static void settle(struct pt_seg *seg, uint32_t index, const struct pt_author *a
     pt_store_relaxed(&s->chunk, 0u);
     pt_store_relaxed(&s->next_no, 0u);
     pt_store_relaxed(&s->chunk_base, 0u);
+    pt_store_relaxed(&s->waiting.number, 0u);
     whose.wid = author->level == PT_LEVEL_CONTROL ? 0 : wid;
     whose.slot_1 = index + 1;
     /* A sweep may have learnt from the kernel that the last writer does not exist any
@@ -304,7 +305,10 @@ void pt_slot_name(struct pt_seg *seg, uint32_t index, const char name[16])
 
 void pt_slot_detach(struct pt_seg *seg, uint32_t index, uint64_t last_ts)
 {
-    end_slot(seg, index, pt_load_acquire(&pt_seg_slot(seg, index)->state), last_ts);
+    struct pt_slot *s = pt_seg_slot(seg, index);
+
+    pt_store_relaxed(&s->waiting.number, 0u); /* it ends, and waits for nothing */
+    end_slot(seg, index, pt_load_acquire(&s->state), last_ts);
 }
 
 void pt_slot_end_dead(struct pt_seg *seg, uint32_t index, uint32_t state)

@@ -41,7 +41,8 @@ NOT_AN_ERROR_NUMBER = {
     'posix_trace_event', 'posix_trace_eventid_equal',
     'posixtrace_event_wanted', 'posixtrace_site_open',
     'posixtrace_system_event', 'posixtrace_eventset_system', 'posixtrace_system_streams', 'posixtrace_system_wanted', 'posixtrace_system_wants',
-    'posixtrace_system_text', 'posixtrace_call_text', 'posixtrace_thread_renamed',
+    'posixtrace_system_text', 'posixtrace_call_text', 'posixtrace_waiting_begin', 'posixtrace_waiting_end',
+    'posixtrace_waiting_ns', 'posixtrace_thread_renamed',
     'posixtrace_loss_cause_text', 'posixtrace_stream_directory',
     'posixtrace_layout_text', 'posixtrace_layout_json',
 }

@@ -18,16 +18,24 @@
 #include "common/stdout_buffer.h"
 #include "common/table.h"
 #include "common/tool.h"
+#include "control/list_waits.h"
 
-enum { REAP = 1, FORCE, FORMAT };
+enum { REAP = 1, FORCE, FORMAT, WAITS };
+
+struct wanted {
+    bool reap, force, waits;
+    enum output_format format;
+};
 
 static const struct option_spec options[] = { { "reap", false, REAP },
                                               { "force", false, FORCE },
                                               { "format", true, FORMAT },
+                                              { "waits", false, WAITS },
                                               { NULL, false, 0 } };
 
 static const char help[] =
-    "usage: posixtrace list [--reap [--force]] [--format=text|jsonl]\n"
+    "usage: posixtrace list [--waits] [--reap [--force]]\n"
+    "                       [--format=text|jsonl]\n"
     "\n"
     "Lists the streams of this user on this machine: those of living processes, and\n"
     "those that remain of killed processes.\n"
@@ -36,6 +44,8 @@ static const char help[] =
     "                   does not have yet are put into it, and where that is not\n"
     "                   possible the stream is kept\n"
     "  --force          with --reap: remove those too, and lose their events\n"
+    "  --waits          also list the threads that are in a call that may wait, as\n"
+    "                   'record --system' records them: for how long, and for what\n"
     "  --format=FORMAT  text (default), or jsonl: a line for each stream\n"
     "  --help           print this\n"
     "\n"
@@ -174,7 +184,7 @@ static int put_traced(void *context, pid_t pid)
     return 0;
 }
 
-static void put_stream(const struct posixtrace_stream *s)
+static void put_stream(const struct posixtrace_stream *s, bool waits)
 {
     json_open(NULL, '{');
     json_integer("pid", s->owner);
@@ -195,6 +205,8 @@ static void put_stream(const struct posixtrace_stream *s)
         json_text("log", s->log_path);
     else
         json_none("log");
+    if (waits)
+        list_waits_put(s);
     json_close();
 }
 
@@ -265,43 +277,45 @@ static int reap_all(struct streams *t, bool force, enum output_format format)
     return EXIT_DONE;
 }
 
-static int list_streams(bool reap_first, bool force, enum output_format format)
+static int list_streams(const struct wanted *w)
 {
     struct streams t = { NULL, 0, 0 };
     int status;
 
     /* Segments whose log needs no completion are removed without an option. */
-    if (!reap_first)
+    if (!w->reap)
         posixtrace_stream_reap(-1, NULL, NULL);
-    status = reap_first ? reap_all(&t, force, format) : load(&t);
-    if (status == EXIT_DONE && format == OUTPUT_TEXT)
+    status = w->reap ? reap_all(&t, w->force, w->format) : load(&t);
+    if (status == EXIT_DONE && w->format == OUTPUT_TEXT)
         print_table(&t);
-    for (size_t i = 0; status == EXIT_DONE && format == OUTPUT_JSONL && i < t.count; i++)
-        put_stream(&t.rows[i]);
+    if (status == EXIT_DONE && w->format == OUTPUT_TEXT && w->waits)
+        list_waits_print(t.rows, t.count);
+    for (size_t i = 0; status == EXIT_DONE && w->format == OUTPUT_JSONL && i < t.count; i++)
+        put_stream(&t.rows[i], w->waits);
     free(t.rows);
     return status;
 }
 
 static int run(struct options *o)
 {
-    enum output_format format = OUTPUT_TEXT;
-    bool reap_first = false, force = false;
+    struct wanted w = { .format = OUTPUT_TEXT };
     int code, status = EXIT_DONE;
 
     while (status == EXIT_DONE && (code = options_next(o)) != OPTION_END) {
         switch (code) {
         case OPTION_STOP: return o->status;
-        case REAP: reap_first = true; break;
-        case FORCE: force = true; break;
-        case FORMAT: status = format_option(o->value, false, &format); break;
+        case REAP: w.reap = true; break;
+        case FORCE: w.force = true; break;
+        case WAITS: w.waits = true; break;
+        case FORMAT: status = format_option(o->value, false, &w.format); break;
         default: return tool_usage("takes no operand, found %s", quote(o->value));
         }
     }
     if (status != EXIT_DONE)
         return status;
-    if (force && !reap_first)
+    if (w.force && !w.reap)
         return tool_usage("--force needs --reap");
-    return list_streams(reap_first, force, format);
+    return list_streams(&w);
 }
 
 const struct verb verb_list = { "list", help, options, run };

@@ -262,6 +262,8 @@ static int take_of_thread(posixtrace_report_t *r, const struct pt_report_type *t
     th->process->last_ns = th->at > th->process->last_ns ? th->at : th->process->last_ns;
     if (t->role >= PT_REPORT_SWITCH_IN && t->role <= PT_REPORT_PREEMPTED)
         return take_switch(r, th, t->role, e);
+    if (t->role == PT_REPORT_STILL_WAITS)
+        return pt_report_notes_wait(r, th, e);
     if (t->role != PT_REPORT_CPU_TIME)
         return take_own(r, th, t, e);
     r->summary.cpu_times++;

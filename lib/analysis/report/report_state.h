@@ -108,6 +108,7 @@ struct pt_report_open { /* a call that has begun */
     uint32_t number; /* enum posixtrace_call */
     unsigned handlers;
     bool wanted, off; /* off: the thread left the processor in it */
+    bool noted;       /* by an event that the thread still was in it */
 };
 
 struct pt_report_thread {
@@ -215,6 +216,8 @@ int pt_report_unlocks(posixtrace_report_t *r, struct pt_report_thread *th,
                       const struct pt_report_call *call, const struct posixtrace_event *e);
 int pt_report_long_call(posixtrace_report_t *r, struct pt_report_thread *th,
                         const struct posixtrace_event *e);
+int pt_report_notes_wait(posixtrace_report_t *r, struct pt_report_thread *th,
+                         const struct posixtrace_event *e);
 int pt_report_names_descriptor(posixtrace_report_t *r, const struct posixtrace_event *e);
 /* The calls of a thread are not known any more. */
 void pt_report_calls_lost(struct pt_report_thread *th);

@@ -56,7 +56,8 @@ static const struct {
                { "switch_preempted", PT_REPORT_PREEMPTED },  { "cpu_time", PT_REPORT_CPU_TIME },
                { "thread_begin", PT_REPORT_THREAD_BEGIN },   { "thread_end", PT_REPORT_THREAD_END },
                { "signal_begin", PT_REPORT_SIGNAL_BEGIN },   { "signal_end", PT_REPORT_SIGNAL_END },
-               { "descriptor", PT_REPORT_NAMES_DESCRIPTOR }, { "long_call", PT_REPORT_LONG_CALL } };
+               { "descriptor", PT_REPORT_NAMES_DESCRIPTOR }, { "long_call", PT_REPORT_LONG_CALL },
+               { "waiting", PT_REPORT_STILL_WAITS } };
 
 /* Of a name after "posixtrace_". */
 static void find_system(const char *name, struct pt_report_type *t)

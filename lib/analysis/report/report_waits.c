@@ -313,36 +313,78 @@ int pt_report_unlocks(posixtrace_report_t *r, struct pt_report_thread *th,
     return 0;
 }
 
-/* A call whole: u32 type, u32 call, u64 object, i64 result, i64 duration, u64 caller. */
+/* A call with its data in another event, which has u32 type, u32 call and u64 object first, and at
+ * these places how long it took and the caller.  False: that is no call. */
+static bool read_call(posixtrace_report_t *r, const struct posixtrace_event *e, size_t duration_at,
+                      struct pt_report_open *open)
+{
+    int64_t duration = (int64_t)pt_report_u64(e, duration_at);
+    const struct pt_report_call *call = pt_report_calls;
+
+    while (call->begin && call->id != pt_report_u32(e, 0))
+        call++;
+    *open = (struct pt_report_open){ .call = call,
+                                     .caller = pt_report_u64(e, duration_at + 8),
+                                     .wanted = pt_report_wants_begin(r, e) };
+    if (call->subject == PT_REPORT_DESCRIPTOR)
+        open->number = pt_report_u32(e, 4);
+    return call->begin && duration >= 0 && !__builtin_sub_overflow(e->ns, duration, &open->ns);
+}
+
+static struct pt_report_object *called_object(posixtrace_report_t *r,
+                                              const struct pt_report_call *call,
+                                              const struct posixtrace_event *e)
+{
+    return make_object(r, call, e->pid,
+                       call->subject == PT_REPORT_NOTHING ? 0 : pt_report_u64(e, 8));
+}
+
+/* A call whole, with i64 result, i64 duration, u64 caller. */
 int pt_report_long_call(posixtrace_report_t *r, struct pt_report_thread *th,
                         const struct posixtrace_event *e)
 {
     const struct pt_report_holder none = { .thread = NULL };
-    const struct pt_report_call *call = pt_report_calls;
-    int64_t duration = (int64_t)pt_report_u64(e, 24);
-    struct pt_report_open open = { .caller = pt_report_u64(e, 32) };
     struct pt_report_object *o;
+    struct pt_report_open open;
 
-    while (call->begin && call->id != pt_report_u32(e, 0))
-        call++;
-    if (!call->begin || duration < 0 || __builtin_sub_overflow(e->ns, duration, &open.ns))
+    if (!read_call(r, e, 24, &open))
         return 0;
-    open.call = call;
-    if (call->subject == PT_REPORT_DESCRIPTOR)
-        open.number = pt_report_u32(e, 4);
-    pt_report_thread_long_call(r, th, call->kind, open.ns, e->ns);
-    o = make_object(r, call, e->pid, call->subject == PT_REPORT_NOTHING ? 0 : pt_report_u64(e, 8));
+    while (th->depth > 0 && th->open[th->depth - 1].noted)
+        th->depth--;
+    pt_report_thread_long_call(r, th, open.call->kind, open.ns, e->ns);
+    o = called_object(r, open.call, e);
     if (!o)
         return ENOMEM;
-    open.call = call;
     open.object = o;
     if (r->watch)
         r->watch->long_call(r->watcher, th, &open, open.ns, e->ns);
-    if (!pt_report_counts(r, th, pt_report_wants_begin(r, e), open.ns, e->ns))
+    if (!pt_report_counts(r, th, open.wanted, open.ns, e->ns))
         return 0;
     o->row.calls++;
-    th->row.calls[call->kind]++;
-    o->row.failed += has_failed(call, (int64_t)pt_report_u64(e, 16));
-    open.object = o;
+    th->row.calls[open.call->kind]++;
+    o->row.failed += has_failed(open.call, (int64_t)pt_report_u64(e, 16));
     return add_wait(r, &open, &none, th, e->ns);
+}
+
+/* The call in which a thread still is, with i64 duration, u64 caller: the log has its first
+ * event, or has lost it, or has only long calls. */
+int pt_report_notes_wait(posixtrace_report_t *r, struct pt_report_thread *th,
+                         const struct posixtrace_event *e)
+{
+    uint32_t begin[2] = { pt_report_u32(e, 4), pt_report_u32(e, 8) };
+    struct pt_report_open open;
+
+    if (th->depth > 0 || !read_call(r, e, 16, &open))
+        return 0;
+    open.noted = true;
+    open.handlers = th->handlers;
+    open.id = pt_report_u64(e, 8);
+    if (open.call->subject != PT_REPORT_OBJECT && open.call->kind != POSIXTRACE_WAIT_SLEEP)
+        memcpy(&open.id, begin, sizeof open.id);
+    open.object = called_object(r, open.call, e);
+    if (!open.object)
+        return ENOMEM;
+    pt_report_thread_long_call(r, th, open.call->kind, open.ns, e->ns);
+    th->open[th->depth++] = open;
+    return 0;
 }

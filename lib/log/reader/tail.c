@@ -88,6 +88,16 @@ static bool tail_has_chunk(const struct pt_log_tail *tail, uint64_t chunk)
     return low < tail->packet_count && tail->packets[low].chunk_seq == chunk;
 }
 
+static void count_range(struct pt_union *u, const struct pt_log_packet *p, bool unbooked)
+{
+    if ((p->chunk_seq & PT_LOG_MADE) && p->last_ts > u->made_ts)
+        u->made_ts = p->last_ts;
+    if (unbooked)
+        add_present(u, p->author.wid, p->events);
+    else
+        pt_union_share(u, p->author.wid)->booked += p->events;
+}
+
 static int add_range(void *context, const struct pt_log_packet *p)
 {
     struct pt_union *u = context;
@@ -95,15 +105,9 @@ static int add_range(void *context, const struct pt_log_packet *p)
     int error;
 
     u->booked += unbooked ? 0 : p->events;
-    /* Made events are in no chunk, and no account counts them. */
-    if (p->author.level == PT_LEVEL_MADE)
-        return 0;
-    if ((p->chunk_seq & PT_LOG_MADE) && p->last_ts > u->made_ts)
-        u->made_ts = p->last_ts;
-    if (unbooked)
-        add_present(u, p->author.wid, p->events);
-    else
-        pt_union_share(u, p->author.wid)->booked += p->events;
+    /* Those that the consumer made for threads are in no chunk, and no account counts them. */
+    if (p->author.level != PT_LEVEL_MADE)
+        count_range(u, p, unbooked);
     if (!tail_has_chunk(u->tail, p->chunk_seq))
         return 0;
     error = pt_array_grow(&u->ranges, &u->room, u->count, sizeof *u->ranges);
@@ -247,7 +251,7 @@ static int add_uncovered(struct pt_log_reader *r, struct pt_union *u, size_t *ro
         }
         if (!more)
             break;
-        if (range)
+        if (range && packet->author.level != PT_LEVEL_MADE)
             note_twice(u, packet->author.wid, range);
         if (gone)
             continue;

@@ -272,7 +272,7 @@ void scene_end(trace_id_t trid)
     descriptors[0] = '\0';
     reading = trid = th_open(path);
     while (posixtrace_next_event(trid, &e, sizeof e, &end) == 0 && !end)
-        if (e.id > POSIX_TRACE_ERROR)
+        if (e.id > POSIX_TRACE_ERROR && e.id != POSIXTRACE_WAITING)
             tell_event(&e);
     ck_assert(end);
     th_close(trid);

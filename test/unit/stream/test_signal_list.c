@@ -120,6 +120,25 @@ static void call_system_text(void)
     is_good = posixtrace_system_text(POSIXTRACE_SEM_POST) && !posixtrace_system_text(9);
 }
 
+static struct posixtrace_waiting waiting = { .type = POSIXTRACE_SEM_WAIT, .call = UINT32_MAX };
+
+static void call_waiting_begin(void)
+{
+    posixtrace_waiting_begin(&waiting);
+    is_good = waiting.began != 0;
+}
+
+static void call_waiting_ns(void)
+{
+    is_good = posixtrace_waiting_ns(&waiting) >= 0;
+}
+
+static void call_waiting_end(void)
+{
+    posixtrace_waiting_end(&waiting, NULL);
+    is_good = true;
+}
+
 static void call_event_wanted(void)
 {
     is_good = posixtrace_event_wanted(with.id);
@@ -240,6 +259,9 @@ static const struct {
     { "posixtrace_mapping_changed", call_mapping_changed },
     { "posixtrace_system_wants", call_system_wants },
     { "posixtrace_thread_renamed", call_thread_renamed },
+    { "posixtrace_waiting_begin", call_waiting_begin },
+    { "posixtrace_waiting_ns", call_waiting_ns },
+    { "posixtrace_waiting_end", call_waiting_end },
     { "posixtrace_value_float", call_value_float },
     { "posixtrace_value_integer", call_value_integer },
 };
