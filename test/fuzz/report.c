@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * Fuzz target: a report of a log whose events are the input, four bytes each: type, thread, time
- * since the last event, data; and why its pairs took long.  The shares of each thread's time add up
- * to it, the counts fit the events that there are, and a second report of the log says the same.
+ * that has passed, data; and why its pairs took long.  The shares of each thread's time add up to
+ * it, the counts fit the events that there are, and a second report of the log says the same.
  * Segments of a pair add up to it, and those below one to that.
  */
 #include <stdio.h>
@@ -160,7 +160,7 @@ static uint64_t report_on(trace_id_t trid, bool window)
     return sum;
 }
 
-/* Segments of that depth, from the index on, which fill the time; returns the next index. */
+/* The segments of that depth from the index on fill the time; returns the one after them. */
 static size_t check_segments(const posixtrace_why_t *w, size_t instance, size_t i, unsigned depth,
                              int64_t begin, int64_t end)
 {

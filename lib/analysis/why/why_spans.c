@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Lists of spans, and the threads and objects that have them.  Lists are in the order of their beginnings.  A full list drops what ended too long ago to
- * be asked for; it grows if most of it is younger than that, until all lists together have as many
- * as may be kept: then it drops its older half.
+ * Lists of spans, and the threads and objects that have them.  Lists are in the order of their
+ * beginnings.  A full list drops spans that ended too long ago to be needed; it grows if most of
+ * them are younger than that, until all lists together have as many as may be kept: then it drops
+ * its older half.
  */
 #include <errno.h>
 #include <stdlib.h>

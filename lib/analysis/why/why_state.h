@@ -11,8 +11,9 @@
  * longest instance are dropped.
  *
  * why_run.c: passes, options.  why_pairs.c: instances.  why_select.c: which are explained.
- * why_spans.c: lists of spans, threads, objects.  why_observe.c: the observer.  why_resolve.c: segments of a time.
- * why_wait.c: segments of a wait.  why_causes.c: sums by cause.  why_blocked.c: the end of the log.
+ * why_spans.c: lists of spans, threads, objects.  why_observe.c: the observer.  why_resolve.c:
+ * segments of a time.  why_wait.c: segments of a wait.  why_causes.c: sums by cause.
+ * why_blocked.c: the end of the log.
  */
 #ifndef PT_WHY_STATE_H
 #define PT_WHY_STATE_H
@@ -200,8 +201,7 @@ static inline int64_t pt_why_smaller(int64_t a, int64_t b)
 
 /* ---- why_spans.c ---- */
 
-/* A new item at the end, whose members are not set; NULL: no memory, which w->error has then.  Items end before horizon are
- * dropped where room is needed. */
+/* A new item at the end, whose members are not set; NULL: no memory, which w->error has then. */
 void *pt_why_list_add(posixtrace_why_t *w, struct pt_why_list *l, size_t size);
 void pt_why_list_free(struct pt_why_list *l);
 /* The index of the first span that ends after ns, of a list in order. */
