@@ -214,7 +214,7 @@ def true_jobs(sim):
                     "posixtrace_switch_out", "posixtrace_switch_preempted") and
                     max(release, call or 0) <= e[0] <= end]
                 jobs[(rule, th.tid, release, end)] = {
-                    "woken_ns": woken, "due": call is not None, "before": befores.get(str(thing)),
+                    "woken_ns": woken, "due": call is not None, "call": call, "before": befores.get(str(thing)),
                     "shares": shares(sim, th, release, woken, end, call),
                     "switches": len(left),
                     "preemptions": sum(e[4].endswith("preempted") for e in left)}
@@ -265,6 +265,18 @@ def check_full(sim, shown, true):
                 expected["switches"], expected["preemptions"]), (key, job, expected)
         if expected["before"] is not None:
             assert job["period_ns"] == key[2] - expected["before"], (key, job)
+
+
+def check_kept(events, shown, true):
+    """Jobs without a loss from the call that they are released in to their end are shown."""
+    marks = [e[0] for e in events if e[4] in ("posix_trace_overflow", "posix_trace_resume")]
+    for key, job in true.items():
+        begin = job["call"] if job["due"] else key[2] if key[0] == "timed" else None
+        if begin is None or any(min(begin, key[2]) <= mark <= key[3] for mark in marks):
+            continue
+        if any(marks[i] <= key[3] and begin <= marks[i + 1] for i in range(0, len(marks), 2)):
+            continue
+        assert key in shown, (key, job)
 
 
 def check_lossy(sim, shown, true):
@@ -323,8 +335,11 @@ def one_log(tool, folder, seed):
         within = {k: j for k, j in true.items() if window[0] <= k[2] and k[3] <= window[1]}
         check_full(sim, shown_jobs(tool, folder, f"--from={window[0]}", f"--to={window[1]}"),
                    within)
-    log_of(tool, folder, lossy(sim, rng))
-    check_lossy(sim, shown_jobs(tool, folder), true)
+    events = lossy(sim, rng)
+    log_of(tool, folder, events)
+    shown = shown_jobs(tool, folder)
+    check_lossy(sim, shown, true)
+    check_kept(events, shown, true)
     if sim.switches:
         check_load(tool, folder, sim, rng.randint(20, 2000), False)
 

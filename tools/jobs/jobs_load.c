@@ -19,7 +19,7 @@
 #include "common/units.h"
 #include "common/utf8.h"
 
-enum { INTERVALS_MAX = 1000000, SHOWN = 7, LABEL = 24 };
+enum { INTERVALS_MAX = 1000000, SHOWN = 6, LABEL = 24 };
 
 struct load_cell {
     int64_t run, unknown;
@@ -199,6 +199,38 @@ static void percent_cell(struct table *t, struct load_cell cell, int64_t length)
     table_cell(t, cell.run == 0 && cell.unknown == 0 ? "0" : text);
 }
 
+/* With as many decimals as the interval has. */
+static const char *begin_of(const struct jobs_view *v, size_t interval)
+{
+    static char text[48];
+    const struct jobs_load *l = v->load;
+    int64_t unit = 1000000000;
+    int decimals = 0;
+
+    snprintf(text, sizeof text, "%s", jobs_when(v, l->from + (int64_t)interval * l->interval));
+    if ((l->from - v->origin) % unit != 0 && (l->from - v->origin) % l->interval != 0)
+        return text;
+    for (; l->interval % unit != 0; unit /= 10)
+        decimals++;
+    if (text[0] == '+') /* of nine */
+        snprintf(text + strlen(text) - 1 - (size_t)(9 - decimals) - (decimals == 0), 2, "s");
+    return text;
+}
+
+/* Its name, if no other one that is shown has that. */
+static void title_of(const struct jobs_load *l, size_t place, char *to, size_t size)
+{
+    const struct thread *t = l->threads[place];
+    bool alone = t->name[0] != '\0';
+
+    for (size_t i = 0; i < l->thread_count && i < SHOWN; i++)
+        alone &= i == place || strcmp(l->threads[i]->name, t->name) != 0;
+    if (alone)
+        snprintf(to, size, "%s", unquoted(t->name));
+    else
+        snprintf(to, size, "%d", (int)t->tid);
+}
+
 static void add_row(struct table *t, const struct jobs_view *v, size_t interval)
 {
     const struct jobs_load *l = v->load;
@@ -206,7 +238,7 @@ static void add_row(struct table *t, const struct jobs_view *v, size_t interval)
     struct load_cell others = { 0, 0 }, all = { 0, 0 };
 
     table_add_row(t);
-    table_cell(t, jobs_when(v, l->from + (int64_t)interval * l->interval));
+    table_cell(t, begin_of(v, interval));
     for (size_t i = 0; i < l->thread_count; i++) {
         const struct load_cell *cell = look(l->threads[i], interval);
 
@@ -233,8 +265,7 @@ static void print_table(const struct jobs_view *v)
     struct table t;
 
     for (size_t i = 0; i < l->thread_count && i < SHOWN; i++) {
-        snprintf(titles[i], sizeof titles[i], "%s/%d", unquoted(l->threads[i]->name),
-                 (int)l->threads[i]->tid);
+        title_of(l, i, titles[i], sizeof titles[i]);
         columns[count++] = (struct table_column){ .title = titles[i], .flexible = true };
     }
     if (l->thread_count > SHOWN)

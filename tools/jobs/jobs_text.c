@@ -129,14 +129,15 @@ static void add_row(struct table *t, const struct jobs_view *v, const struct job
     table_add_row(t);
     table_cell(t, task);
     table_cell(t, units_count(s.count));
-    table_cell(t,
-               row->period ? units_time(posixtrace_statistics_percentile(row->period, 50)) : "-");
+    table_cell(t, row->tid && row->period
+                      ? units_time(posixtrace_statistics_percentile(row->period, 50))
+                      : "-");
     table_cell(t, units_time((int64_t)s.mean_ns));
     for (size_t i = 0; i < form->percent_count; i++)
         table_cell(t,
                    units_time(posixtrace_statistics_percentile(row->response, form->percents[i])));
     table_cell(t, units_time(s.max_ns));
-    table_cell(t, row->wakeup ? units_time(jobs_jitter(row)) : "-");
+    table_cell(t, row->tid && row->wakeup ? units_time(jobs_jitter(row)) : "-");
     snprintf(text, sizeof text, "%.1f", (double)row->switches / (double)s.count);
     table_cell(t, row->without_switches ? "?" : text);
     snprintf(text, sizeof text, "%.1f", (double)row->preemptions / (double)s.count);
@@ -283,12 +284,12 @@ void jobs_remark(const struct jobs_view *v, const char *format, ...)
 
 /* ---- remarks ---- */
 
-static void remark_rule(const struct jobs_view *v, size_t rule)
+static void remark_rule(const struct jobs_view *v, size_t rule, bool why_none)
 {
     const struct posixtrace_jobs_count *c = posixtrace_jobs_count(v->jobs, rule);
     char *name = quote_copy(jobs_rule_name(&v->request->rules.list[rule]));
 
-    if (!has_rows(v, rule))
+    if (why_none && !has_rows(v, rule))
         jobs_remark(v, "%s", jobs_rule_why_none(v, rule));
     if (c->unknown > 0)
         jobs_remark(v, "%s: %s job%s not shown, because events were lost before the end", name,
@@ -303,10 +304,30 @@ static void remark_rule(const struct jobs_view *v, size_t rule)
     free(name);
 }
 
+/* Sources without jobs beside others that have some, in one line; false: there are not several. */
+static bool remark_none(const struct jobs_view *v)
+{
+    char text[LINE] = "";
+    size_t count = 0, used = 0;
+
+    for (size_t rule = 0; rule < v->request->rules.count && used < sizeof text - 64; rule++) {
+        if (has_rows(v, rule))
+            continue;
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%.60s", count++ ? ", " : "",
+                                 unquoted(jobs_rule_name(&v->request->rules.list[rule])));
+    }
+    if (v->count == 0 || count < 2)
+        return false;
+    jobs_remark(v, "no job of: %s; --job with one of them says why", text);
+    return true;
+}
+
 void jobs_remarks(const struct jobs_view *v)
 {
+    bool listed = remark_none(v);
+
     for (size_t rule = 0; rule < v->request->rules.count; rule++)
-        remark_rule(v, rule);
+        remark_rule(v, rule, !listed);
     if (v->count > 0 && v->summary->switches == 0)
         jobs_remark(v,
                     "%s has no context switches: waits are times in calls, and the time outside of "

@@ -338,7 +338,7 @@ void pt_jobs_forget(posixtrace_jobs_t *j, struct pt_report_thread *th)
         pt_jobs_drop(j, jt, i, &j->counts[j->rule_of[i]].unknown);
         jt->open[i].last_due = (struct pt_due){ .ns = 0 };
         jt->open[i].has_before = false;
-        jt->open[i].unsure = true;
+        jt->open[i].unsure = j->rules[j->rule_of[i]].source == POSIXTRACE_JOB_EVENTS;
     }
     jt->pending_count = 0;
     release_held(j, jt, EARLY_UNKNOWN);
