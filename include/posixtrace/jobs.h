@@ -46,8 +46,8 @@ struct posixtrace_job_rule {
 };
 
 /*
- * A job without a loss of events.  late + wakeup + run + system + runnable + unnamed + unknown + all
- * waits = end - begin, exactly.
+ * A job without a loss of events.  late + wakeup + run + system + runnable + unnamed + unknown +
+ * all waits = end - begin, exactly.
  *
  * With by_switches waits are time off the processor.  Without, the log has no context switches of
  * the thread: waits are time in the call, and the time outside of calls is unknown.

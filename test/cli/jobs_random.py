@@ -14,15 +14,12 @@ ones, and no share but unknown is larger than it was.
 
 import json
 import math
-import os
-import pathlib
 import random
 import struct
 import sys
-import tempfile
 
 import report_random
-from report_random import START, clip, lossy, run, write
+from report_random import clip, lossy, main, run, write
 
 LOGS = 120
 HANDLER = 1000000  # ns that the rest of a sleep may be late
@@ -41,7 +38,7 @@ class Program(report_random.Simulation):
         self.notes, self.named = {}, set()
 
     def arguments(self, th, kind):
-        """Data before and after the call, and the note of it."""
+        """Data before and after the call, and a note of it."""
         rng = self.rng
         if kind == "sleep":
             due = th.now + rng.choice((-50, 0, 5, 20, 200, 2000)) * self.count + rng.randint(-3, 3)
@@ -344,20 +341,5 @@ def one_log(tool, folder, seed):
         check_load(tool, folder, sim, rng.randint(20, 2000), False)
 
 
-def main():
-    tool, first = pathlib.Path(sys.argv[1]).resolve(), int(sys.argv[2]) if len(sys.argv) > 2 else 1
-    logs = LOGS if len(sys.argv) < 4 else int(sys.argv[3])
-    with tempfile.TemporaryDirectory() as name:
-        os.environ["POSIXTRACE_DIR"] = name
-        for seed in range(first, first + logs):
-            try:
-                one_log(tool, pathlib.Path(name), seed)
-            except AssertionError:
-                print(f"seed {seed}:", file=sys.stderr)
-                raise
-    print(f"{logs} random programs")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(one_log, LOGS))

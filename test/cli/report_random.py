@@ -517,14 +517,15 @@ def one_log(tool, folder, seed):
         check_lossy(sim, report(tool, folder, events), False)
 
 
-def main():
+def main(one, logs):
+    """One log for each seed."""
     tool, first = pathlib.Path(sys.argv[1]).resolve(), int(sys.argv[2]) if len(sys.argv) > 2 else 1
-    logs = LOGS if len(sys.argv) < 4 else int(sys.argv[3])
+    logs = logs if len(sys.argv) < 4 else int(sys.argv[3])
     with tempfile.TemporaryDirectory() as name:
         os.environ["POSIXTRACE_DIR"] = name
         for seed in range(first, first + logs):
             try:
-                one_log(tool, pathlib.Path(name), seed)
+                one(tool, pathlib.Path(name), seed)
             except AssertionError:
                 print(f"seed {seed}:", file=sys.stderr)
                 raise
@@ -533,4 +534,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(one_log, LOGS))

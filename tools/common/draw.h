@@ -20,9 +20,8 @@ void draw_bar(int64_t part, int64_t largest, unsigned width, bool utf8);
 /* Counts of values: width columns from the least value to the largest, each the same factor above
  * the one before. */
 void draw_histogram(const posixtrace_statistics_t *statistics, unsigned width, bool utf8);
-/* A line for the values from 1 to 2, 2 to 5, 5 to 10 of each power of ten that has some: counts and
- * bars.  Each bar of the statistics, whose width is 1/256 of its value, is counted where its middle
- * lies. */
+/* Lines for the values from 1 to 2, 2 to 5, 5 to 10 of each power of ten: counts, and bars.  Each
+ * bar of the statistics, whose width is 1/256 of its value, is counted where its middle lies. */
 void draw_steps(const posixtrace_statistics_t *statistics, bool utf8);
 
 #endif

@@ -15,7 +15,7 @@
 #include "common/utf8.h"
 #include "common/tool.h"
 
-enum { COLUMNS = 80, COLUMNS_MAX = 1000 };
+enum { COLUMNS = 80, COLUMNS_MAX = 1000, REMARK_INDENT = 2 };
 
 static char buffer[OUT_BUFFER];
 
@@ -179,6 +179,19 @@ void out_wrapped_if_given(const char *text, size_t column, size_t indent)
 
     w.end = is_given ? w.end : SIZE_MAX;
     wrap(&w, text);
+}
+
+void out_remark(bool to_output, const char *format, va_list args)
+{
+    char *text = NULL;
+
+    if (vasprintf(&text, format, args) < 0)
+        return;
+    if (to_output)
+        out_wrapped(text, 0, REMARK_INDENT);
+    else
+        tool_note("%s", text);
+    free(text);
 }
 
 void out_comment(const char *text, size_t width)

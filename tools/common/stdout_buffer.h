@@ -12,6 +12,7 @@
 #define STDOUT_BUFFER_H
 
 #include <signal.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -71,6 +72,9 @@ void out_wrapped(const char *text, size_t column, size_t indent);
 
 /* The same, but as one line if no width is given, for programs that read it. */
 void out_wrapped_if_given(const char *text, size_t column, size_t indent);
+
+/* A sentence below a result: wrapped, further lines indented; or a note on standard error. */
+void out_remark(bool to_output, const char *format, va_list args);
 
 /* Lines that begin with "#", wrapped to width columns; 0: one line. */
 void out_comment(const char *text, size_t width);

@@ -78,7 +78,7 @@ const char *jobs_rule_why_none(const struct jobs_view *v, size_t rule);
 
 /* ---- jobs_run.c ---- */
 
-/* Shows what the options ask for.  EXIT_DONE, or another status after a message. */
+/* Shows the result.  EXIT_DONE, or another status after a message. */
 int jobs_show(struct jobs_request *request);
 
 /* ---- jobs_rows.c ---- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* metrics --job and --load with --format=json: one object on one line; posixtrace-metrics(1). */
+/* metrics --job and --load: --format=json, one object on one line; see posixtrace-metrics(1). */
 #include "jobs/jobs.h"
 
 #include <stdlib.h>

@@ -21,7 +21,7 @@
 
 enum { INTERVALS_MAX = 1000000, SHOWN = 6, LABEL = 24 };
 
-struct load_cell {
+struct cell {
     int64_t run, unknown;
 };
 
@@ -29,7 +29,7 @@ struct thread {
     pid_t pid, tid;
     char name[16];
     int64_t run, unknown;
-    struct load_cell *cells; /* from the first interval on */
+    struct cell *cells; /* from the first interval on */
     size_t room;
 };
 
@@ -96,7 +96,7 @@ static struct thread *thread_of(struct jobs_load *l, pid_t pid, pid_t tid)
     return t;
 }
 
-static struct load_cell *cell_of(struct thread *t, size_t interval)
+static struct cell *cell_of(struct thread *t, size_t interval)
 {
     if (interval >= t->room) {
         size_t room = t->room ? 2 * t->room : 64;
@@ -130,7 +130,7 @@ int jobs_load_add(struct jobs_view *v, pid_t pid, pid_t tid, int64_t from, int64
     while (from < to) {
         size_t interval = (size_t)((from - l->from) / l->interval);
         int64_t end = l->from + (int64_t)(interval + 1) * l->interval;
-        struct load_cell *cell = cell_of(t, interval);
+        struct cell *cell = cell_of(t, interval);
         int64_t time = (end < to ? end : to) - from;
 
         *(known ? &cell->run : &cell->unknown) += time;
@@ -141,9 +141,9 @@ int jobs_load_add(struct jobs_view *v, pid_t pid, pid_t tid, int64_t from, int64
     return 0;
 }
 
-static const struct load_cell *look(const struct thread *t, size_t interval)
+static const struct cell *look(const struct thread *t, size_t interval)
 {
-    static const struct load_cell none;
+    static const struct cell none;
 
     return interval < t->room ? &t->cells[interval] : &none;
 }
@@ -190,7 +190,7 @@ static int64_t length_of(const struct jobs_view *v, size_t interval)
     return last > from && last < to ? last - from : l->interval;
 }
 
-static void percent_cell(struct table *t, struct load_cell cell, int64_t length)
+static void percent_cell(struct table *t, struct cell cell, int64_t length)
 {
     char text[LABEL];
 
@@ -235,12 +235,12 @@ static void add_row(struct table *t, const struct jobs_view *v, size_t interval)
 {
     const struct jobs_load *l = v->load;
     int64_t length = length_of(v, interval);
-    struct load_cell others = { 0, 0 }, all = { 0, 0 };
+    struct cell others = { 0, 0 }, all = { 0, 0 };
 
     table_add_row(t);
     table_cell(t, begin_of(v, interval));
     for (size_t i = 0; i < l->thread_count; i++) {
-        const struct load_cell *cell = look(l->threads[i], interval);
+        const struct cell *cell = look(l->threads[i], interval);
 
         all.run += cell->run;
         all.unknown += cell->unknown;
@@ -293,7 +293,7 @@ static void csv_rows(const struct jobs_view *v)
     out_text("begin_ns,length_ns,pid,tid,run_ns,unknown_ns\r\n");
     for (size_t i = 0; i < l->count; i++) {
         for (size_t k = 0; k < l->thread_count; k++) {
-            const struct load_cell *cell = look(l->threads[k], i);
+            const struct cell *cell = look(l->threads[k], i);
 
             out_format("%" PRId64 ",%" PRId64 ",%d,%d,%" PRId64 ",%" PRId64 "\r\n",
                        l->from + (int64_t)i * l->interval, length_of(v, i), (int)l->threads[k]->pid,

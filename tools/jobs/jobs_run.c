@@ -4,6 +4,7 @@
 #include "jobs/jobs.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -13,7 +14,7 @@
 #include "common/stdout_buffer.h"
 #include "common/tool.h"
 
-enum { BATCH = 16384, INDENT = 2 };
+enum { BATCH = 16384 };
 
 static bool wants_thread(void *context, pid_t pid, pid_t tid)
 {
@@ -91,6 +92,15 @@ static int read_all(struct jobs_view *v)
     if (error && !out_failed())
         return tool_error("cannot read on in %s: %s", v->log->shown, failure_reason(error));
     return log_file_refresh(v->log);
+}
+
+void jobs_remark(const struct jobs_view *v, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    out_remark(v->request->form.format == OUTPUT_TEXT, format, args);
+    va_end(args);
 }
 
 static void print_selection(const struct jobs_view *v)

@@ -4,7 +4,6 @@
 #include "jobs/jobs.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -262,24 +261,6 @@ void jobs_print_text(const struct jobs_view *v)
         jobs_print_worst(v);
     if (v->count > 0)
         out_text("\n");
-}
-
-void jobs_remark(const struct jobs_view *v, const char *format, ...)
-{
-    char *text = NULL;
-    va_list args;
-    int length;
-
-    va_start(args, format);
-    length = vasprintf(&text, format, args);
-    va_end(args);
-    if (length < 0)
-        return;
-    if (v->request->form.format == OUTPUT_TEXT)
-        out_wrapped(text, 0, INDENT);
-    else
-        tool_note("%s", text);
-    free(text);
 }
 
 /* ---- remarks ---- */

@@ -20,8 +20,6 @@
 #include "common/time_parse.h"
 #include "common/units.h"
 
-enum { REMARK_INDENT = 2 };
-
 /* ---- words ---- */
 
 static char *next_buffer(void)
@@ -196,23 +194,15 @@ void metrics_remarks_below(void)
 
 void metrics_remark(const struct metrics_view *v, const char *format, ...)
 {
-    char *text = NULL;
+    bool text = v->form.format == OUTPUT_TEXT;
     va_list args;
-    int length;
 
-    va_start(args, format);
-    length = vasprintf(&text, format, args);
-    va_end(args);
-    if (length < 0)
-        return;
-    if (v->form.format == OUTPUT_TEXT && blank_due)
+    if (text && blank_due)
         out_text("\n");
     blank_due = false;
-    if (v->form.format == OUTPUT_TEXT)
-        out_wrapped(text, 0, REMARK_INDENT);
-    else
-        tool_note("%s", text);
-    free(text);
+    va_start(args, format);
+    out_remark(text, format, args);
+    va_end(args);
 }
 
 /* ---- groups ---- */

@@ -80,7 +80,7 @@ struct rta_task {
 /* Fills in the analysis of all tasks; switch_ns: S. */
 void rta_analyse(struct rta_task *tasks, size_t count, int64_t switch_ns);
 
-/* The result of a sensitivity analysis, by bisection: a smaller C never makes a task late. */
+/* A sensitivity analysis, by bisection: schedulability gets no worse with a smaller C. */
 enum { RTA_FACTOR_UNIT = 1000, RTA_FACTOR_MAX = 1000000 };
 struct rta_growth {
     /* Of the i-th task: what C + JST may be at most if all else stays, to 1 ns; -1: whatever it is,

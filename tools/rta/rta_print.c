@@ -181,16 +181,11 @@ static void print_rows(const struct rta_result *r, enum output_format format)
 __attribute__((format(printf, 2, 3))) static void remark(enum output_format format,
                                                          const char *text, ...)
 {
-    char line[1024];
     va_list args;
 
     va_start(args, text);
-    vsnprintf(line, sizeof line, text, args);
+    out_remark(format == OUTPUT_TEXT, text, args);
     va_end(args);
-    if (format == OUTPUT_TEXT)
-        out_wrapped(line, 0, 2);
-    else
-        tool_note("%s", line);
 }
 
 static void print_sum(const struct rta_result *r)
