@@ -10,7 +10,7 @@
 #include "analysis/jobs/jobs_state.h"
 #include "analysis/metrics/language/machine.h"
 
-/* Of a type's watched: after two bits for each rule, its begin and its end. */
+/* Of a type's watched: after two bits for each rule, of the types that begin and end its jobs. */
 enum {
     SWITCH = 1 << 2 * PT_JOBS_RULES,
     CALL = SWITCH << 1,

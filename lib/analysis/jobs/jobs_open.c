@@ -151,7 +151,7 @@ static void job_to_sum(const struct posixtrace_job *job, struct pt_jobs_sum *s)
     s->preemptions = job->preemptions;
 }
 
-/* What is not in a share is unknown: they add up to the job. */
+/* Time in no share is unknown: they add up to the job. */
 static void sum_to_job(const struct pt_jobs_sum *s, struct posixtrace_job *job)
 {
     int64_t known = job->late_ns + s->ns[PT_JOBS_RUN] + s->ns[PT_JOBS_SYSTEM] +

@@ -5,7 +5,7 @@
  * thread does at each time: each time that the report accounts is added to the jobs that are open.
  *
  * A job that is released by a due time begins inside of the call that waits for it, and at times
- * before that call: then the thread was late.  So from the begin of such a call on, times after the
+ * before that call: then the thread was late.  So from the start of such a call on, times after the
  * due time are collected ("armed"), and become those of the job if the call returns when it is due.
  *
  * Before the first context switch of a thread nothing says where it was: jobs that end before that
@@ -56,7 +56,7 @@ struct pt_jobs_open {
     bool has_before; /* a job before it, which was released at before_ns */
     int64_t before_ns;
     int64_t
-        from; /* times are collected from here on; armed: the due time or the begin of the call */
+        from; /* times are collected from here on; armed: the due time or the start of the call */
     int64_t armed; /* when the call began */
     struct pt_jobs_sum sum;
     /* A read of the timerfd has begun: what the job is if that does not return at once. */
@@ -111,7 +111,7 @@ void pt_jobs_left(const posixtrace_jobs_t *j, struct pt_jobs_thread *jt, int64_t
                   bool preempted);
 /* Times that are UNSURE: they are in no call, or that is not known. */
 void pt_jobs_settle(const posixtrace_jobs_t *j, struct pt_jobs_thread *jt, bool known);
-/* Those from begin to ns are in a call of that kind. */
+/* Those between begin and ns are in a call of that kind. */
 void pt_jobs_name(const posixtrace_jobs_t *j, struct pt_jobs_thread *jt, unsigned kind,
                   int64_t begin, int64_t ns);
 /* The first context switch of the thread: it had a processor until now, or that is not known. */
