@@ -5,7 +5,7 @@
  * --load: how much of a processor each thread had, by time.
  *
  * jobs_rules.c: the option.  jobs_run.c: the pass.  jobs_rows.c: sums by rule and thread.
- * jobs_text.c, jobs_lines.c, jobs_json.c: the output.  jobs_load.c: --load.
+ * jobs_words.c, jobs_text.c, jobs_lines.c, jobs_json.c: the output.  jobs_load.c: --load.
  */
 #ifndef JOBS_H
 #define JOBS_H
@@ -103,7 +103,7 @@ const char *jobs_thread_name(const struct jobs_view *v, const struct posixtrace_
 /* Most less least. */
 int64_t jobs_jitter(const struct jobs_row *row);
 
-/* ---- jobs_text.c, jobs_lines.c, jobs_json.c ---- */
+/* ---- jobs_words.c, jobs_text.c, jobs_lines.c, jobs_json.c ---- */
 
 void jobs_print_text(const struct jobs_view *v);
 /* "run 61.2%, lock 20.0%": those that are not 0, the largest first; whole 0: as times.  In a static

@@ -21,22 +21,22 @@
 
 enum { INTERVALS_MAX = 1000000, SHOWN = 6, LABEL = 24 };
 
-struct cell {
+struct load_cell {
     int64_t run, unknown;
 };
 
-struct thread {
+struct load_thread {
     pid_t pid, tid;
     char name[16];
     int64_t run, unknown;
-    struct cell *cells; /* from the first interval on */
+    struct load_cell *cells; /* from the first interval on */
     size_t room;
 };
 
 struct jobs_load {
     int64_t interval, from; /* from: where the first interval begins */
     size_t count;           /* of intervals */
-    struct thread **threads;
+    struct load_thread **threads;
     size_t thread_count, thread_room;
     bool has_from;
 };
@@ -79,9 +79,9 @@ void jobs_load_free(struct jobs_load *l)
     free(l);
 }
 
-static struct thread *thread_of(struct jobs_load *l, pid_t pid, pid_t tid)
+static struct load_thread *thread_of(struct jobs_load *l, pid_t pid, pid_t tid)
 {
-    struct thread *t;
+    struct load_thread *t;
 
     for (size_t i = l->thread_count; i > 0; i--)
         if (l->threads[i - 1]->tid == tid && l->threads[i - 1]->pid == pid)
@@ -91,12 +91,12 @@ static struct thread *thread_of(struct jobs_load *l, pid_t pid, pid_t tid)
         l->threads = tool_grow(l->threads, l->thread_room, sizeof *l->threads);
     }
     t = tool_grow(NULL, 1, sizeof *t);
-    *t = (struct thread){ .pid = pid, .tid = tid };
+    *t = (struct load_thread){ .pid = pid, .tid = tid };
     l->threads[l->thread_count++] = t;
     return t;
 }
 
-static struct cell *cell_of(struct thread *t, size_t interval)
+static struct load_cell *cell_of(struct load_thread *t, size_t interval)
 {
     if (interval >= t->room) {
         size_t room = t->room ? 2 * t->room : 64;
@@ -114,7 +114,7 @@ int jobs_load_add(struct jobs_view *v, pid_t pid, pid_t tid, int64_t from, int64
 {
     const struct selection *s = v->request->select;
     struct jobs_load *l = v->load;
-    struct thread *t;
+    struct load_thread *t;
 
     from = from > s->from_ns ? from : s->from_ns;
     to = to < s->to_ns ? to : s->to_ns;
@@ -130,7 +130,7 @@ int jobs_load_add(struct jobs_view *v, pid_t pid, pid_t tid, int64_t from, int64
     while (from < to) {
         size_t interval = (size_t)((from - l->from) / l->interval);
         int64_t end = l->from + (int64_t)(interval + 1) * l->interval;
-        struct cell *cell = cell_of(t, interval);
+        struct load_cell *cell = cell_of(t, interval);
         int64_t time = (end < to ? end : to) - from;
 
         *(known ? &cell->run : &cell->unknown) += time;
@@ -141,9 +141,9 @@ int jobs_load_add(struct jobs_view *v, pid_t pid, pid_t tid, int64_t from, int64
     return 0;
 }
 
-static const struct cell *look(const struct thread *t, size_t interval)
+static const struct load_cell *look(const struct load_thread *t, size_t interval)
 {
-    static const struct cell none;
+    static const struct load_cell none;
 
     return interval < t->room ? &t->cells[interval] : &none;
 }
@@ -152,7 +152,8 @@ static const struct cell *look(const struct thread *t, size_t interval)
 
 static int busiest_first(const void *a, const void *b)
 {
-    const struct thread *x = *(struct thread *const *)a, *y = *(struct thread *const *)b;
+    const struct load_thread *x = *(struct load_thread *const *)a,
+                             *y = *(struct load_thread *const *)b;
 
     if (x->run != y->run)
         return x->run > y->run ? -1 : 1;
@@ -190,7 +191,7 @@ static int64_t length_of(const struct jobs_view *v, size_t interval)
     return last > from && last < to ? last - from : l->interval;
 }
 
-static void percent_cell(struct table *t, struct cell cell, int64_t length)
+static void percent_cell(struct table *t, struct load_cell cell, int64_t length)
 {
     char text[LABEL];
 
@@ -220,7 +221,7 @@ static const char *begin_of(const struct jobs_view *v, size_t interval)
 /* Its name, if no other one that is shown has that. */
 static void title_of(const struct jobs_load *l, size_t place, char *to, size_t size)
 {
-    const struct thread *t = l->threads[place];
+    const struct load_thread *t = l->threads[place];
     bool alone = t->name[0] != '\0';
 
     for (size_t i = 0; i < l->thread_count && i < SHOWN; i++)
@@ -235,12 +236,12 @@ static void add_row(struct table *t, const struct jobs_view *v, size_t interval)
 {
     const struct jobs_load *l = v->load;
     int64_t length = length_of(v, interval);
-    struct cell others = { 0, 0 }, all = { 0, 0 };
+    struct load_cell others = { 0, 0 }, all = { 0, 0 };
 
     table_add_row(t);
     table_cell(t, begin_of(v, interval));
     for (size_t i = 0; i < l->thread_count; i++) {
-        const struct cell *cell = look(l->threads[i], interval);
+        const struct load_cell *cell = look(l->threads[i], interval);
 
         all.run += cell->run;
         all.unknown += cell->unknown;
@@ -293,7 +294,7 @@ static void csv_rows(const struct jobs_view *v)
     out_text("begin_ns,length_ns,pid,tid,run_ns,unknown_ns\r\n");
     for (size_t i = 0; i < l->count; i++) {
         for (size_t k = 0; k < l->thread_count; k++) {
-            const struct cell *cell = look(l->threads[k], i);
+            const struct load_cell *cell = look(l->threads[k], i);
 
             out_format("%" PRId64 ",%" PRId64 ",%d,%d,%" PRId64 ",%" PRId64 "\r\n",
                        l->from + (int64_t)i * l->interval, length_of(v, i), (int)l->threads[k]->pid,
@@ -336,7 +337,7 @@ void jobs_load_print(const struct jobs_view *v)
 
 /* ---- JSON ---- */
 
-static void put_cells(const char *key, const struct jobs_load *l, const struct thread *t,
+static void put_cells(const char *key, const struct jobs_load *l, const struct load_thread *t,
                       bool known)
 {
     json_open(key, '[');
@@ -357,7 +358,7 @@ void jobs_load_json(const struct jobs_view *v)
     json_integer("last_length_ns", l->count > 0 ? length_of(v, l->count - 1) : 0);
     json_open("threads", '[');
     for (size_t i = 0; i < l->thread_count; i++) {
-        const struct thread *t = l->threads[i];
+        const struct load_thread *t = l->threads[i];
 
         json_open(NULL, '{');
         json_integer("pid", t->pid);

@@ -4,7 +4,6 @@
 #include "jobs/jobs.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -92,15 +91,6 @@ static int read_all(struct jobs_view *v)
     if (error && !out_failed())
         return tool_error("cannot read on in %s: %s", v->log->shown, failure_reason(error));
     return log_file_refresh(v->log);
-}
-
-void jobs_remark(const struct jobs_view *v, const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    out_remark(v->request->form.format == OUTPUT_TEXT, format, args);
-    va_end(args);
 }
 
 static void print_selection(const struct jobs_view *v)

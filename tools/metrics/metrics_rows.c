@@ -9,6 +9,7 @@
 #include "common/json_out.h"
 #include "common/stdout_buffer.h"
 #include "common/table.h"
+#include "common/units.h"
 
 void metrics_row_fill(struct metrics_row *r, const struct metrics_view *v,
                       const struct metrics_group *g)
@@ -137,6 +138,17 @@ void metrics_row_jsonl(const struct metrics_view *v, const struct metrics_row *r
 }
 
 /* ---- tables ---- */
+
+enum { CELL = 64 };
+
+void metrics_time_cell(struct table *t, int64_t ns, bool at_most)
+{
+    char text[CELL];
+
+    snprintf(text, sizeof text, "%s%s", at_most && ns < POSIXTRACE_NO_BOUND ? "<=" : "",
+             at_most ? metrics_time_at_most(ns) : units_time(ns));
+    table_cell(t, text);
+}
 
 size_t metrics_row_columns(const struct metrics_view *v, struct table_column *to, size_t count,
                            bool optional)

@@ -17,8 +17,6 @@
 #include "common/table.h"
 #include "common/tool.h"
 
-enum { CELL = 64 };
-
 struct sum {
     posixtrace_statistics_t *statistics; /* of all threads */
     double total_ns;
@@ -55,15 +53,6 @@ static int sum_up(const struct metrics_view *v, size_t metric, struct sum *sum)
             error = add_group(sum, g);
     }
     return error;
-}
-
-void metrics_time_cell(struct table *t, int64_t ns, bool at_most)
-{
-    char text[CELL];
-
-    snprintf(text, sizeof text, "%s%s", at_most && ns < POSIXTRACE_NO_BOUND ? "<=" : "",
-             at_most ? metrics_time_at_most(ns) : units_time(ns));
-    table_cell(t, text);
 }
 
 static void name_cell(struct table *t, const char *before, const char *name)

@@ -22,69 +22,13 @@
 #include "common/tool.h"
 #include "common/time_parse.h"
 
-#define PUT(to, literal) put_text(to, literal, sizeof literal - 1)
-
 enum { HELD_MAX = 65536 };
-enum { LINE_ROOM = 256 }; /* more than the numbers of a line can be, with separators */
-
-static void print_csv_line(struct metrics_view *v, const struct posixtrace_measurement *m)
-{
-    char *to;
-
-    metrics_put_name(OUTPUT_CSV, posixtrace_metric_name(m->metric));
-    to = out_room(LINE_ROOM);
-    to = pt_number_i64(PUT(to, ","), m->tid);
-    to = pt_number_i64(PUT(to, ","), m->begin_ns);
-    to = pt_number_i64(PUT(to, ","), m->end_ns);
-    to = pt_number_i64(PUT(to, ","), metrics_groups_length(&v->groups, m));
-    to = pt_number_u64(PUT(to, ","), m->intermediate_events);
-    to = pt_number_i64(PUT(to, ","), m->pid);
-    to = PUT(to, ",");
-    if (m->key != 0)
-        to = pt_number_hex(to, m->key);
-    to = pt_number_i64(PUT(to, ","), metrics_groups_least(&v->groups, m));
-    to = pt_number_u64(PUT(to, ","), m->unknown);
-    out_taken(PUT(to, "\r\n"));
-}
-
-static void print_jsonl_line(struct metrics_view *v, const struct posixtrace_measurement *m)
-{
-    char *to;
-
-    out_text("{\"metric\":");
-    metrics_put_name(OUTPUT_JSONL, posixtrace_metric_name(m->metric));
-    to = out_room(LINE_ROOM);
-    to = pt_number_i64(PUT(to, ",\"pid\":"), m->pid);
-    to = pt_number_i64(PUT(to, ",\"tid\":"), m->tid);
-    to = pt_number_hex(PUT(to, ",\"thread_id\":\""), m->thread_id);
-    to = pt_number_i64(PUT(to, "\",\"begin_ns\":"), m->begin_ns);
-    to = pt_number_i64(PUT(to, ",\"end_ns\":"), m->end_ns);
-    to = pt_number_i64(PUT(to, ",\"length_ns\":"), metrics_groups_length(&v->groups, m));
-    to = pt_number_u64(PUT(to, ",\"intermediate_events\":"), m->intermediate_events);
-    if (m->key != 0)
-        to = PUT(pt_number_hex(PUT(to, ",\"object\":\""), m->key), "\"");
-    if (m->bound || m->unknown) {
-        to = m->unknown ? PUT(to, ",\"unknown\":true") : PUT(to, ",\"bound\":true");
-        to = pt_number_i64(PUT(to, ",\"least_ns\":"), metrics_groups_least(&v->groups, m));
-    }
-    out_taken(PUT(to, "}\n"));
-}
 
 static size_t place_of(struct metrics_view *v, const posixtrace_metric_t *metric)
 {
     for (size_t i = 0; v->pick->metrics[v->last] != metric && i < v->pick->count; i++)
         v->last = (v->last + 1) % v->pick->count;
     return v->last;
-}
-
-void metrics_view_put(struct metrics_view *v, const struct posixtrace_measurement *m)
-{
-    if (v->form.format == OUTPUT_TEXT)
-        metrics_print_line(v, m);
-    else if (v->form.format == OUTPUT_CSV)
-        print_csv_line(v, m);
-    else
-        print_jsonl_line(v, m);
 }
 
 bool metrics_view_hears(const struct metrics_view *v, size_t metric)

@@ -4,7 +4,6 @@
  * What releases jobs and completes them; see jobs_state.h.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <posixtrace/system.h>
 
 #include "analysis/jobs/jobs_state.h"
@@ -26,27 +25,6 @@ static unsigned begins(size_t rule)
 static unsigned ends(size_t rule)
 {
     return begins(rule) << 1;
-}
-
-struct pt_jobs_thread *pt_jobs_of(posixtrace_jobs_t *j, struct pt_report_thread *th)
-{
-    struct pt_jobs_thread *jt = th->watched;
-
-    if (jt)
-        return jt;
-    jt = calloc(1, sizeof *jt);
-    if (jt)
-        jt->open = calloc(j->slot_count + 1, sizeof *jt->open);
-    if (!jt || !jt->open) {
-        free(jt);
-        j->error = ENOMEM;
-        return NULL;
-    }
-    jt->wanted = th->wanted;
-    jt->early = INT64_MIN;
-    jt->gap = th->gap;
-    th->watched = jt;
-    return jt;
 }
 
 static void typed(void *context, const char *name, struct pt_report_type *t)

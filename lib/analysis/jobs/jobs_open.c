@@ -9,6 +9,27 @@
 
 #include "analysis/jobs/jobs_state.h"
 
+struct pt_jobs_thread *pt_jobs_of(posixtrace_jobs_t *j, struct pt_report_thread *th)
+{
+    struct pt_jobs_thread *jt = th->watched;
+
+    if (jt)
+        return jt;
+    jt = calloc(1, sizeof *jt);
+    if (jt)
+        jt->open = calloc(j->slot_count + 1, sizeof *jt->open);
+    if (!jt || !jt->open) {
+        free(jt);
+        j->error = ENOMEM;
+        return NULL;
+    }
+    jt->wanted = th->wanted;
+    jt->early = INT64_MIN;
+    jt->gap = th->gap;
+    th->watched = jt;
+    return jt;
+}
+
 static int64_t larger(int64_t a, int64_t b)
 {
     return a > b ? a : b;

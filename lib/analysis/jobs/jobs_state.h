@@ -97,12 +97,13 @@ struct posixtrace_jobs {
 /* ---- jobs_observe.c ---- */
 
 extern const struct pt_report_watch pt_jobs_watch;
-struct pt_jobs_thread *pt_jobs_of(posixtrace_jobs_t *j, struct pt_report_thread *th);
 /* At the end of the log. */
 void pt_jobs_close(posixtrace_jobs_t *j, struct pt_report_thread *th);
 
 /* ---- jobs_open.c ---- */
 
+/* Made where it is new; NULL: no memory. */
+struct pt_jobs_thread *pt_jobs_of(posixtrace_jobs_t *j, struct pt_report_thread *th);
 /* Times of the share, which the report has accounted. */
 void pt_jobs_add(posixtrace_jobs_t *j, struct pt_report_thread *th, int64_t from, int64_t to,
                  unsigned share);
