@@ -88,7 +88,7 @@ BELOW = {
     "tools/measure": ["common", "input"],
     "tools/jobs": ["common", "input", "measure"],
     "tools/metrics": ["common", "input", "measure", "jobs"],
-    "tools/rta": ["common", "input", "measure", "metrics"],
+    "tools/rta": ["common", "input", "measure", "jobs", "metrics"],
     "tools/report": ["common", "input"],
     "tools/why": ["common", "input"],
     "tools/convert": ["common", "system", "input", "measure"],

@@ -17,6 +17,7 @@
 #include "common/options.h"
 #include "common/stdout_buffer.h"
 #include "common/progress.h"
+#include "rta/rta_jobs.h"
 #include "rta/rta_locks.h"
 #include "common/tool.h"
 
@@ -251,6 +252,10 @@ static int measure_with(struct rta_source *source, struct measuring *all,
     if (status == EXIT_DONE) {
         assign(all, tasks, count, log.shown, seen);
         assign_locks(all, tasks, count, (enum rta_protocol)source->protocol, seen);
+        if (source->jobs.count > 0)
+            status = rta_jobs_measure(source, &log, tasks, count, seen);
+    }
+    if (status == EXIT_DONE) {
         select_warn(&source->select.s, &log);
         status = log_file_report_loss(&log, source->strict, status);
     }

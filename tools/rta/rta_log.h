@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "jobs/jobs.h"
 #include "measure/metrics_cost.h"
 #include "metrics/metrics_select.h"
 #include "rta/rta.h"
@@ -39,6 +40,7 @@ struct rta_source {
     int protocol;             /* enum rta_protocol */
     bool strict;
     struct metrics_select select;
+    struct jobs_rules jobs; /* of --job; count 0: jobs are those of sleeps, by metrics */
 };
 
 /* Measures and fills in seen, an entry for each task.  EXIT_DONE, or another status after an error

@@ -21,12 +21,13 @@
 #include "rta/rta_print.h"
 #include "common/tool.h"
 
-enum { SET = 1, FORMAT, COST, PROTOCOL, SWITCH_COST, SENSITIVITY, AT_MOST, STRICT };
+enum { SET = 1, FORMAT, COST, JOB, PROTOCOL, SWITCH_COST, SENSITIVITY, AT_MOST, STRICT };
 
 static const struct option_spec options[] = { { "set", true, SET },
                                               SELECT_OPTIONS,
                                               { "format", true, FORMAT },
                                               { "cost", true, COST },
+                                              { "job", true, JOB },
                                               { "protocol", true, PROTOCOL },
                                               { "switch-cost", true, SWITCH_COST },
                                               { "sensitivity", false, SENSITIVITY },
@@ -49,14 +50,14 @@ static const char help[] =
     "  --format=FORMAT  text (default), jsonl or csv\n" SELECT_HELP
     "  --cost=NS        take NS off for each event inside; 'log': what the log says,\n"
     "                   'measure': what it costs here; 'none': nothing (default)\n"
+    "  --job=SOURCE     what releases jobs, if not a sleep, as for metrics\n"
     "  --protocol=inheritance | ceiling   of mutexes, for B from LOG\n"
-    "  --switch-cost=T  of a context switch\n"
-    "  --sensitivity    how much may C grow?\n"
+    "  --switch-cost=T, --sensitivity  of a context switch; how much may C grow?\n"
     "  --at-most        where events were lost, count what a time was at most\n"
     "  --strict         exit with 3 if the log has lost events or is damaged\n"
     "  --help           print this\n"
     "\n"
-    "Exit status 1 also if a task may be late, or if LOG contradicts its bound.\n"
+    "Exit status 1 also if a task may be late.\n"
     "Example: posixtrace rta app.tasks app.ptl\n";
 
 struct request {
@@ -159,8 +160,8 @@ static bool has_system_events(const char *path)
             trace_event_id_t id = types[i].count > 0 ? types[i].id : 0;
 
             switches |= id >= POSIXTRACE_SWITCH_IN && id <= POSIXTRACE_SWITCH_PREEMPTED;
-            calls |= id > POSIXTRACE_SWITCH_PREEMPTED && id < POSIXTRACE_SIGNAL_BEGIN &&
-                     id != POSIXTRACE_CPU_TIME;
+            calls |= (id >= POSIXTRACE_MUTEX_LOCK && id < POSIXTRACE_SIGNAL_BEGIN) ||
+                     (id >= POSIXTRACE_IO && id <= POSIXTRACE_SIGNAL_TAKEN);
         }
         free(types);
     }
@@ -183,12 +184,14 @@ static int need_execution(const struct request *r, size_t count)
                    tasks[i].line, quote(tasks[i].name));
     else if (has_system_events(r->source.log))
         tool_error("%s, line %u: task %s has no C=, and %s no '%s' of it: it has context switches "
-                   "and calls, but no thread of that name with a whole job",
+                   "and calls, but no thread of that name with a whole job; for jobs without a "
+                   "sleep: --job",
                    shown, tasks[i].line, quote(tasks[i].name), quote(r->source.log),
                    rta_value_metric(RTA_C));
     else
         tool_error("%s, line %u: task %s has no C=, and %s no '%s' of it; 'posixtrace record "
-                   "--system=calls,switches -- CMD' records what that needs",
+                   "--system=calls,switches -- CMD' records what that needs; for jobs without a "
+                   "sleep: --job",
                    shown, tasks[i].line, quote(tasks[i].name), quote(r->source.log),
                    rta_value_metric(RTA_C));
     free(shown);
@@ -274,6 +277,7 @@ static int take_option(struct request *r, int code, const char *value)
     case SET: r->source.set = value; return EXIT_DONE;
     case FORMAT: return format_option(value, true, &r->format);
     case COST: return metrics_cost_parse(&r->source.cost, value);
+    case JOB: return jobs_rules_add(&r->source.jobs, value);
     case PROTOCOL: return take_protocol(r, value);
     case SWITCH_COST: return take_switch_cost(r, value);
     case SENSITIVITY: r->sensitivity = true; return EXIT_DONE;
@@ -289,6 +293,10 @@ static int complete(const struct request *r)
         return tool_usage("no task file named");
     if (r->source.log && strcmp(r->tasks_path, "-") == 0 && strcmp(r->source.log, "-") == 0)
         return tool_usage("standard input is either the task file or the log");
+    if (r->source.jobs.count > 0 && (!r->source.log || strcmp(r->source.log, "-") == 0))
+        return tool_usage("--job needs a log that is a file");
+    if (r->source.jobs.count > 0 && (r->at_most || r->source.cost.origin != METRICS_COST_NONE))
+        return tool_usage("--job goes with no --at-most and --cost");
     if (!r->source.log && select_is_any(&r->source.select.s))
         return tool_usage("a selection is of a log, and there is none");
     return EXIT_DONE;
@@ -315,6 +323,7 @@ static int run(struct options *o)
     if (status == EXIT_DONE && code == OPTION_END)
         status = analyse(&r);
     select_free(s);
+    jobs_rules_free(&r.source.jobs);
     return status;
 }
 
