@@ -48,7 +48,7 @@ enum posixtrace_address {
 
 /* Texts are those of the file, and belong to the symbols: any bytes but NUL. */
 struct posixtrace_symbol {
-    const char *name;   /* of the function or variable; NULL: unknown */
+    const char *name;   /* of the function or variable, with its version after '@'; NULL: unknown */
     uint64_t in_name;   /* bytes after its start */
     const char *source; /* file of the source; NULL: unknown, or a variable */
     int line;           /* 0: unknown */

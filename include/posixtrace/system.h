@@ -57,9 +57,12 @@
  *   long_call                          u32 type, u32 call, u64 object, i64 result, i64 duration,
  *                                      u64 caller
  *   waiting                            u32 type, u32 call, u64 object, i64 duration, u64 caller
+ *   stack                              u16 count, so many u64 addresses
  *
  * waiting: the thread was still in that call when the stream was stopped or shut down, a snapshot
  * was made, or it was killed; what else the data is, as of long_call.  The library makes it.
+ * stack: of the call that the thread's event before it ends, where stacks are recorded; the
+ * addresses to which its functions return, the innermost first, without those of libposixtrace.
  * long_call: a call whole, where only long ones are recorded.  type: that of the event that would
  * start it; call UINT32_MAX: the type has none; object: its object, or descriptor or pid; result:
  * its error or result; duration: ns until the time of the event.
@@ -133,6 +136,8 @@ extern "C" {
 #define POSIXTRACE_DESCRIPTOR       56u
 #define POSIXTRACE_LONG_CALL        57u
 #define POSIXTRACE_WAITING          58u
+#define POSIXTRACE_STACK            59u
+#define POSIXTRACE_STACK_MAX        64 /* addresses */
 
 /*
  * Which call.  A variant for large files, or with checks of a buffer's size (pread64(),

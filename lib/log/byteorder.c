@@ -110,7 +110,13 @@ static uint32_t bytes_of(const struct run *runs)
  * Data of any other length is not changed. */
 static void swap_own_data(uint32_t id, uint8_t *data, uint32_t len)
 {
-    if (own_runs[id]) {
+    if (id == POSIXTRACE_STACK) {
+        if (len < 2 || len % 8 != 2)
+            return;
+        swap_number(data, 2);
+        for (uint32_t at = 2; at < len; at += 8)
+            swap_number(data + at, 8);
+    } else if (own_runs[id]) {
         if (len == bytes_of(own_runs[id]) ||
             (own_runs[id] == text_runs && len > bytes_of(text_runs)))
             swap_runs(data, own_runs[id]);

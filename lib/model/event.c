@@ -61,8 +61,9 @@ static const char *const names[PT_ID_OWN_LAST + 1] = {
     [POSIXTRACE_DESCRIPTOR] = "posixtrace_descriptor",
     [POSIXTRACE_LONG_CALL] = "posixtrace_long_call",
     [POSIXTRACE_WAITING] = "posixtrace_waiting",
+    [POSIXTRACE_STACK] = "posixtrace_stack",
 };
-_Static_assert(PT_ID_OWN_FIRST == POSIXTRACE_SWITCH_IN && PT_ID_OWN_LAST == POSIXTRACE_WAITING &&
+_Static_assert(PT_ID_OWN_FIRST == POSIXTRACE_SWITCH_IN && PT_ID_OWN_LAST == POSIXTRACE_STACK &&
                    PT_ID_CPU_TIME == POSIXTRACE_CPU_TIME,
                "the first and the last of them, and one");
 
@@ -174,6 +175,7 @@ static const char *const descriptions[PT_ID_OWN_LAST + 1] = {
                                 "i64 result; i64 duration; " CALLER),
     [POSIXTRACE_WAITING] = OF("u32 type {" TYPES "}; u32 call {" ALL_CALLS "}; x64 object; "
                               "i64 duration; " CALLER),
+    [POSIXTRACE_STACK] = OF("x64:u16 frames"),
 };
 
 const char *pt_event_system_description(uint32_t id)

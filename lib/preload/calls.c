@@ -103,6 +103,7 @@ static void record_long(const struct posixtrace_waiting *w, int64_t result, int6
         w->type == POSIXTRACE_POLL || w->type == POSIXTRACE_FILE_LOCK)
         preload_descriptor_now((int)w->object);
     posixtrace_system_event(POSIXTRACE_LONG_CALL, &event, sizeof event);
+    preload_stack();
 }
 
 void preload_call_ends(trace_event_id_t id, uint32_t call, uint64_t object, int64_t result)

@@ -86,6 +86,8 @@ void preload_pair(trace_event_id_t id, const void *object, int64_t second)
     if (IS(BEGINS << 1))
         preload_call_ends(id, PRELOAD_NO_CALL, (uintptr_t)object, second);
     record_pair(id, object, second);
+    if (IS(BEGINS << 1) && !preload_longer)
+        preload_stack();
 }
 
 void preload_object(trace_event_id_t id, const void *object, const void *caller)
@@ -135,6 +137,8 @@ void preload_io_ended(const struct preload_io *call, int64_t result)
 {
     preload_call_ends(call->id, call->call, (uint64_t)(int64_t)call->descriptor, result);
     record_io(call->id, call, result);
+    if (!preload_longer)
+        preload_stack();
     if (call->call == POSIXTRACE_CALL_CONNECT)
         preload_descriptor_ends(call->descriptor); /* the next call names the peer */
 }
@@ -151,7 +155,8 @@ static int note_range(struct dl_phdr_info *info, size_t size, void *context)
 
     (void)size;
     (void)context;
-    if (strncmp(name, "libposixtrace", 13) != 0 && strncmp(name, "liburcu", 7) != 0)
+    if (strncmp(name, "libposixtrace", 13) != 0 && strncmp(name, "liburcu", 7) != 0 &&
+        strncmp(name, "libgcc_s", 8) != 0)
         return 0;
     for (unsigned i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *p = &info->dlpi_phdr[i];
@@ -188,6 +193,7 @@ __attribute__((constructor)) static void begin(void)
 
     real_find();
     preload_longer_begin();
+    preload_stacks_begin();
     dl_iterate_phdr(note_range, NULL);
     record_itself();
     ready = true;

@@ -105,6 +105,16 @@ void preload_pair(trace_event_id_t id, const void *object, int64_t second);
  * wait and after it. */
 void preload_cpu_time(void);
 
+/* After a call that may wait: records its stack, if stacks are wanted (stacks.c). */
+extern unsigned preload_frames; /* addresses at most; 0: none are */
+void preload_stacks_begin(void);
+void preload_stack_now(void);
+static inline void preload_stack(void)
+{
+    if (__builtin_expect(preload_frames > 0, 0))
+        preload_stack_now();
+}
+
 /* Only long calls are recorded (calls.c). */
 extern bool preload_longer;
 void preload_longer_begin(void);

@@ -187,10 +187,34 @@ static bool describe_call(const struct posixtrace_event *e, struct text *t)
     return true;
 }
 
+/* The functions, the innermost first. */
+static bool describe_stack(const struct posixtrace_event *e, struct text *t)
+{
+    const char *at = e->data;
+    uint64_t address;
+    uint16_t count;
+
+    if (e->data_len < sizeof count)
+        return false;
+    memcpy(&count, at, sizeof count);
+    if (e->data_len != sizeof count + count * sizeof address)
+        return false;
+    at += sizeof count;
+    for (uint16_t i = 0; i < count; i++, at += sizeof address) {
+        memcpy(&address, at, sizeof address);
+        add(t, i ? " < " : "");
+        add(t, sites_code(t->sites, e->pid, e->ns, address));
+    }
+    return true;
+}
+
 static bool describe_own(const struct posixtrace_event *e, struct text *t)
 {
     char words[120] = "";
     uint32_t number;
+
+    if (e->id == POSIXTRACE_STACK)
+        return describe_stack(e, t);
 
     if (e->id == POSIXTRACE_CPU_TIME) {
         if (!run_words(e, words))

@@ -185,7 +185,7 @@ static char *put_delta(char *to, int64_t delta)
 struct detail {
     bool described;                    /* text is it */
     const posixtrace_layout_t *layout; /* else of the data, or NULL */
-    char text[1024];
+    char text[4096];
 };
 
 /* False: nothing. */

@@ -33,6 +33,7 @@ struct record_request {
     bool some_calls;         /* of the calls only those that are not in unwanted */
     trace_event_set_t unwanted;
     int64_t longer_than;    /* ns; 0: all calls */
+    unsigned stacks;        /* addresses of each at most; 0: none */
     uint64_t switch_buffer; /* 0: not given */
     bool print, quiet;
 };
@@ -98,6 +99,10 @@ void recording_drop(struct recording *r);
 /* record_system.c */
 /* Parses the value of --system, NULL: all.  EXIT_DONE, or EXIT_USAGE after an error message. */
 int record_system_parse(struct record_request *q, const char *kinds);
+/* Parses the value of --stacks, NULL: none is given. */
+int record_system_stacks(struct record_request *q, const char *value);
+/* Asks the program that is started for them. */
+bool record_system_set_stacks(unsigned stacks);
 /* Parses the value of --longer-than. */
 int record_system_longer(struct record_request *q, const char *value);
 /* Puts it into the environment; false: errno. */
@@ -129,6 +134,7 @@ struct launch {
     int channel;         /* to the child; -1: gone */
     char *preload;       /* a library for LD_PRELOAD, or NULL */
     int64_t longer_than; /* ns; 0: all calls */
+    unsigned stacks;     /* addresses of each at most; 0: none */
 };
 /* Finds the program.  EXIT_DONE, or 126 or 127 after an error message. */
 int launch_find(struct launch *l, char **argv);

@@ -31,6 +31,7 @@
 static const char *const kind_names[] = { "calls", "switches", "all",     "locks", "io",
                                           "sleep", "threads",  "signals", NULL };
 enum { CALLS, SWITCHES, ALL };
+enum { STACKS_DEFAULT = 16 };
 
 /* The types of our own that are not in the groups. */
 static void set_unwanted(struct record_request *q, const char *kinds)
@@ -90,6 +91,27 @@ int record_system_longer(struct record_request *q, const char *value)
                           quote(value));
     q->longer_than = when.ns;
     return EXIT_DONE;
+}
+
+int record_system_stacks(struct record_request *q, const char *value)
+{
+    char *end = NULL;
+    unsigned long number = value ? strtoul(value, &end, 10) : STACKS_DEFAULT;
+
+    if (value &&
+        (value[0] < '0' || value[0] > '9' || *end || number == 0 || number > POSIXTRACE_STACK_MAX))
+        return tool_usage("--stacks takes a number of addresses from 1 to %d, not %s",
+                          POSIXTRACE_STACK_MAX, quote(value));
+    q->stacks = (unsigned)number;
+    return EXIT_DONE;
+}
+
+bool record_system_set_stacks(unsigned stacks)
+{
+    char text[32];
+
+    snprintf(text, sizeof text, "%u", stacks);
+    return setenv("POSIXTRACE_RECORD_STACKS", text, 1) == 0;
 }
 
 bool record_system_set_longer(int64_t ns)

@@ -29,6 +29,7 @@ enum {
     WHERE,
     SYSTEM,
     LONGER,
+    STACKS,
     SWITCH_BUFFER,
     PRINT,
     QUIET
@@ -44,6 +45,7 @@ static const struct option_spec options[] = { { "o", true, LOG },
                                               { "where", true, WHERE },
                                               { "system", OPTION_MAY, SYSTEM },
                                               { "longer-than", true, LONGER },
+                                              { "stacks", OPTION_MAY, STACKS },
                                               { "switch-buffer", true, SWITCH_BUFFER },
                                               { "print", false, PRINT },
                                               { "quiet", false, QUIET },
@@ -66,9 +68,9 @@ static const char help[] =
     "  --system[=KINDS]  locks, io, sleep, threads, signals, or all these calls\n"
     "                    (calls), when threads run (switches), all (the default)\n"
     "  --longer-than=T   of calls only those that took 10us, 1.5ms, 2s ... or longer\n"
+    "  --stacks[=N]      after each of these that may wait N return addresses (16)\n"
     "  --switch-buffer=N bytes of a kernel ring for switches (256K, root's 4M)\n"
-    "  --print           print the log at the end\n"
-    "  --quiet           no live line, no report\n"
+    "  --print --quiet   print the log at the end; no live line, no report\n"
     "  --help            print this\n"
     "\n"
     "Exit status: that of CMD, 128 + N after signal N, 126 and 127 if it cannot be\n"
@@ -134,6 +136,7 @@ static int take_option(struct record_request *q, int code, const char *value)
     case WHERE: return filter_option_add(&q->filter, "option '--where'", value);
     case SYSTEM: return record_system_parse(q, value);
     case LONGER: return record_system_longer(q, value);
+    case STACKS: return record_system_stacks(q, value);
     case SWITCH_BUFFER: return set_switch_buffer(value, &q->switch_buffer);
     case PRINT: q->print = true; return EXIT_DONE;
     default: q->quiet = true; return EXIT_DONE;
@@ -156,6 +159,8 @@ static int check_request(const struct record_request *q)
                           "records");
     if (q->longer_than && !q->calls)
         return tool_usage("--longer-than is for calls, which --system records");
+    if (q->stacks && !q->calls)
+        return tool_usage("--stacks is for calls, which --system records");
     if (q->calls && q->pid_count > 0)
         return tool_usage("the calls of a process that runs cannot be recorded: a library has to "
                           "be loaded when it starts; '--system=switches' can");
@@ -252,6 +257,7 @@ static int record_program(const struct record_request *q)
 
     if (status == EXIT_DONE && q->calls) {
         l.longer_than = q->longer_than;
+        l.stacks = q->stacks;
         l.preload = record_system_preload();
         status = l.preload ? EXIT_DONE : EXIT_FAILED;
         if (status == EXIT_DONE && !q->quiet)

@@ -137,6 +137,12 @@ static const char *last_part(const char *path)
     return slash && slash[1] ? slash + 1 : path;
 }
 
+/* Bytes of the name without the version of a library's symbol. */
+static int bare(const char *name)
+{
+    return (int)strcspn(name, "@");
+}
+
 static int write_text(const struct posixtrace_symbol *f, enum posixtrace_address kind, char *text,
                       size_t size)
 {
@@ -148,12 +154,14 @@ static int write_text(const struct posixtrace_symbol *f, enum posixtrace_address
     if (!f->name)
         return snprintf(text, size, "%s+0x%llx", path, (unsigned long long)f->in_path);
     if (f->source)
-        return snprintf(text, size, "%s (%s:%d)", f->name, last_part(f->source), f->line);
+        return snprintf(text, size, "%.*s (%s:%d)", bare(f->name), f->name, last_part(f->source),
+                        f->line);
     if (kind != POSIXTRACE_ADDRESS_DATA)
-        return snprintf(text, size, "%s+0x%llx (%s)", f->name, (unsigned long long)f->in_name,
-                        path);
-    return f->in_name ? snprintf(text, size, "%s+0x%llx", f->name, (unsigned long long)f->in_name)
-                      : snprintf(text, size, "%s", f->name);
+        return snprintf(text, size, "%.*s+0x%llx (%s)", bare(f->name), f->name,
+                        (unsigned long long)f->in_name, path);
+    return f->in_name ? snprintf(text, size, "%.*s+0x%llx", bare(f->name), f->name,
+                                 (unsigned long long)f->in_name)
+                      : snprintf(text, size, "%.*s", bare(f->name), f->name);
 }
 
 size_t posixtrace_symbols_text(posixtrace_symbols_t *s, pid_t pid, int64_t ns, uint64_t address,

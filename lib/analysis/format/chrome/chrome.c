@@ -31,6 +31,7 @@ struct chrome {
     int64_t base, last;
     uint64_t flow_clock;
     struct flow flows[FLOW_SETS][FLOW_WAYS];
+    struct pt_chrome_stacks *stacks;
     struct pt_json json;
 };
 
@@ -212,6 +213,10 @@ static void put_instant(void *self, const struct pt_tl_track *t, const struct pt
     put_name(c, ev->type->name);
     put_category(c, ev);
     pt_chrome_args(&c->json, ev, false);
+    if (pt_chrome_is_stack(ev)) {
+        PT_JSON_TEXT(&c->json, ",\"sf\":");
+        pt_json_unsigned(&c->json, pt_chrome_stack(c->stacks, ev->e));
+    }
     close_event(c);
     put_flows(c, t, ev);
 }
@@ -332,7 +337,9 @@ static void finish(struct chrome *c)
         if (r->tid != 0)
             put_time_slice(c, end, cpu, r, "runs on");
     }
-    PT_JSON_TEXT(&c->json, "\n]}\n");
+    PT_JSON_TEXT(&c->json, "\n]");
+    pt_chrome_stacks_write(c->stacks, &c->json);
+    PT_JSON_TEXT(&c->json, "}\n");
     pt_json_flush(&c->json);
 }
 
@@ -343,6 +350,9 @@ static int work(struct chrome *c)
     c->absolute = time && strcmp(time, "1970") == 0;
     if (time && !c->absolute && strcmp(time, "first") != 0)
         return pt_job_fail(c->job, EINVAL, "option time=%s: say first or 1970", time);
+    c->stacks = pt_chrome_stacks_new(c->job);
+    if (!c->stacks)
+        return c->job->error;
     c->timeline = pt_timeline_new(c->job, &ops, c);
     while (c->timeline && pt_timeline_next(c->timeline) && !c->json.failed)
         ;
@@ -366,12 +376,15 @@ static int write_chrome(struct pt_job *job)
     c->json.file = job->file;
     error = work(c);
     pt_timeline_free(c->timeline);
+    pt_chrome_stacks_free(c->stacks);
     free(c);
     return error;
 }
 
 static const struct posixtrace_format_option options[] = {
     PT_TL_OPTION_LINES,
+    { "debug-dir", "DIR: also look there for programs of stacks and their debug files" },
+    { "no-symbols", "addresses in stacks, not functions" },
     { "time", "first: times count from the first event (default); 1970: since 1970" },
     { NULL, NULL }
 };

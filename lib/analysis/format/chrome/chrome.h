@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* The parts of the writer of Chrome's trace events: chrome.c, and chrome_args.c the data. */
+/* The parts of the writer of Chrome's trace events: chrome.c, chrome_args.c the data,
+ * chrome_stacks.c the frames of stacks. */
 #ifndef PT_FORMAT_CHROME_H
 #define PT_FORMAT_CHROME_H
 
@@ -9,5 +10,18 @@
 
 /* ,"args":{...}, if there is something to tell. */
 void pt_chrome_args(struct pt_json *j, const struct pt_tl_event *ev, bool ends);
+
+/* The frames of all stacks, each once for each frame that calls it; their number is the memory. */
+struct pt_chrome_stacks;
+
+/* Takes the options debug-dir and no-symbols.  NULL: job->error. */
+struct pt_chrome_stacks *pt_chrome_stacks_new(struct pt_job *job);
+void pt_chrome_stacks_free(struct pt_chrome_stacks *s); /* or NULL */
+/* Is it a posixtrace_stack with frames? */
+bool pt_chrome_is_stack(const struct pt_tl_event *ev);
+/* The number of its innermost frame; 0: no memory, job->error. */
+uint64_t pt_chrome_stack(struct pt_chrome_stacks *s, const struct posixtrace_event *e);
+/* ,"stackFrames":{...}, if there are any. */
+void pt_chrome_stacks_write(const struct pt_chrome_stacks *s, struct pt_json *j);
 
 #endif
