@@ -234,13 +234,18 @@ class Chrome:
             ((_, value),) = e.pop("args").items()
             self.facts.append(("counter", ns, pid, name, self.value(value)))
         else:
+            length = 0
             if phase == "X":
-                assert e.pop("dur") == 0
+                dur = e.pop("dur")
+                length = self.ns(dur) if dur else 0
             elif phase == "i":
                 assert e.pop("s") == "t"
             kind = {"B": "begin", "E": "end", "X": "instant", "i": "instant"}[phase]
+            kind = "begin" if length else kind
             self.facts.append((kind, ns, pid, tid, name, e.pop("cat", None),
                                self.value(e.pop("args", {}))))
+            if length:
+                self.facts.append(("end", ns + length, pid, tid, name, None, {}))
             if name == "events lost" and pid == 0:
                 self.lost = sum(self.facts[-1][6].values())
         assert not e, e

@@ -251,6 +251,36 @@ def test_calls():
     check(log, expected)
 
 
+def test_whole_calls():
+    """A long call is a slice of its duration, a call that has not returned one until its event,
+    unless its beginning was one; what began before the log begins with it."""
+    def long_call(call_type, call, duration, *more):
+        return struct.pack("<IIQqqQ", call_type, call, 7, 0, duration, 8)
+
+    def waiting(call_type, call, duration):
+        return struct.pack("<IIQqQ", call_type, call, 7, duration, 8)
+
+    none = 2**32 - 1
+    log = Log().add(0, "a")
+    log.add(50, "posixtrace_long_call", long_call(42, 0, 40))
+    log.add(60, "posixtrace_long_call", long_call(20, none, 1000))
+    log.add(70, "posixtrace_long_call", long_call(21, none, 5))      # is no call
+    log.add(71, "posixtrace_long_call", long_call(20, none, -1))
+    log.add(72, "posixtrace_long_call", b"\1")
+    log.add(90, "posixtrace_waiting", waiting(50, none, 10), tid=101, thread="b")
+    log.add(91, "posixtrace_mutex_lock", struct.pack("<QQ", 7, 8))
+    log.add(95, "posixtrace_waiting", waiting(20, none, 4))
+    found = [f for f in read(log).facts if len(f) == 7 and f[0] != "end"]
+    shown = sorted((f[1] - T, f[3], f[0], f[4]) for f in found)
+    assert shown == [
+        (0, 100, "begin", "mutex_lock"), (0, 100, "instant", "a"), (10, 100, "begin", "io"),
+        (70, 100, "instant", "posixtrace_long_call"), (71, 100, "instant", "posixtrace_long_call"),
+        (72, 100, "instant", "posixtrace_long_call"), (80, 101, "begin", "thread_join"),
+        (91, 100, "begin", "mutex_lock"), (95, 100, "instant", "posixtrace_waiting")], shown
+    (io,) = [f for f in found if f[4] == "io"]
+    assert io[6]["type"] == "io" and io[6]["call"] == "read" and io[6]["duration"] == 40, io
+
+
 def test_starts():
     """What a start or a filter ignores is said by name, not as the bytes of a set."""
     log = Log()

@@ -128,6 +128,29 @@ static bool write_call(struct pt_btf_export *x, struct pt_btf_task *t, const cha
     return true;
 }
 
+/* The calls that wait and are no semaphore or event of BTF; false: it is another event. */
+static bool write_wait(struct pt_btf_export *x, struct pt_btf_task *t,
+                       const struct posixtrace_event *e)
+{
+    static const struct {
+        trace_event_id_t begin; /* the next one is the end */
+        const char *name;
+    } waits[] = { { POSIXTRACE_SLEEP, "sleep" },
+                  { POSIXTRACE_IO, "io" },
+                  { POSIXTRACE_POLL, "poll" },
+                  { POSIXTRACE_BARRIER_WAIT, "barrier" },
+                  { POSIXTRACE_FILE_LOCK, "file_lock" },
+                  { POSIXTRACE_FUTEX_WAIT, "futex" },
+                  { POSIXTRACE_THREAD_JOIN, "thread_join" },
+                  { POSIXTRACE_CHILD_WAIT, "child_wait" },
+                  { POSIXTRACE_SIGNAL_WAIT, "signal_wait" } };
+
+    for (size_t i = 0; i < sizeof waits / sizeof *waits; i++)
+        if (e->id == waits[i].begin || e->id == waits[i].begin + 1)
+            return write_call(x, t, waits[i].name, e->id == waits[i].begin);
+    return false;
+}
+
 /* The system events that have a meaning in BTF; false: carry it like any other. */
 static bool write_system(struct pt_btf_export *x, struct pt_btf_task *t,
                          const struct posixtrace_event *e)
@@ -151,19 +174,11 @@ static bool write_system(struct pt_btf_export *x, struct pt_btf_task *t,
             pt_job_note(x->w.job, PT_BTF_NOTE_DUE, "due times of sleeps are not carried over");
         x->told_due = true;
         return write_call(x, t, "sleep", true);
-    case POSIXTRACE_SLEEP_DONE: return write_call(x, t, "sleep", false);
-    case POSIXTRACE_IO:
-    case POSIXTRACE_IO_DONE: return write_call(x, t, "io", e->id == POSIXTRACE_IO);
-    case POSIXTRACE_POLL:
-    case POSIXTRACE_POLL_DONE: return write_call(x, t, "poll", e->id == POSIXTRACE_POLL);
-    case POSIXTRACE_BARRIER_WAIT:
-    case POSIXTRACE_BARRIER_PASSED:
-        return write_call(x, t, "barrier", e->id == POSIXTRACE_BARRIER_WAIT);
     case POSIXTRACE_SIGNAL_BEGIN:
     case POSIXTRACE_SIGNAL_END:
         snprintf(name, sizeof name, "signal_%" PRIu32, u32_of(e));
         return write_call(x, t, name, e->id == POSIXTRACE_SIGNAL_BEGIN);
-    default: return pt_btf_lock_event(&x->w, t, e);
+    default: return write_wait(x, t, e) || pt_btf_lock_event(&x->w, t, e);
     }
 }
 

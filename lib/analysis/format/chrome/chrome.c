@@ -221,6 +221,21 @@ static void put_instant(void *self, const struct pt_tl_track *t, const struct pt
     put_flows(c, t, ev);
 }
 
+static void put_whole(void *self, const struct pt_tl_track *t, int64_t since, uint32_t label,
+                      const struct pt_tl_event *ev)
+{
+    struct chrome *c = self;
+
+    open_event(c, 'X', t, since);
+    PT_JSON_TEXT(&c->json, ",\"dur\":");
+    pt_json_microseconds(&c->json, (int64_t)((uint64_t)ev->e->ns - (uint64_t)since));
+    put_name(c, pt_timeline_label(c->timeline, label));
+    put_category(c, ev);
+    pt_chrome_args(&c->json, ev, false);
+    close_event(c);
+    put_flows(c, t, ev);
+}
+
 static void put_counter(void *self, struct pt_tl_track *process, const struct pt_tl_event *ev,
                         unsigned option, size_t field)
 {
@@ -323,8 +338,8 @@ static void put_lost(void *self, const struct pt_tl_track *t, int64_t ns,
     PT_JSON_TEXT(&c->json, "}}");
 }
 
-static const struct pt_tl_ops ops = { put_first,   put_track,   put_begin, put_end,
-                                      put_instant, put_counter, put_run,   put_lost };
+static const struct pt_tl_ops ops = { put_first, put_track,   put_begin, put_end, put_instant,
+                                      put_whole, put_counter, put_run,   put_lost };
 
 /* A thread that has a processor now has it to the end. */
 static void finish(struct chrome *c)

@@ -237,6 +237,14 @@ static void put_instant(void *self, const struct pt_tl_track *t, const struct pt
     pt_perfetto_close(p, packet);
 }
 
+/* Readers sort all packets by time. */
+static void put_whole(void *self, const struct pt_tl_track *t, int64_t since, uint32_t label,
+                      const struct pt_tl_event *ev)
+{
+    put_begin(self, t, since, label, ev);
+    put_end(self, t, ev->e->ns, label, NULL);
+}
+
 static void put_counter(void *self, struct pt_tl_track *process, const struct pt_tl_event *ev,
                         unsigned option, size_t field)
 {
@@ -339,8 +347,9 @@ static void put_lost(void *self, const struct pt_tl_track *t, int64_t ns,
         put_stats(p, lost);
 }
 
-static const struct pt_tl_ops ops = { pt_perfetto_first, pt_perfetto_track, put_begin, put_end,
-                                      put_instant,       put_counter,       put_run,   put_lost };
+static const struct pt_tl_ops ops = { pt_perfetto_first, pt_perfetto_track, put_begin,
+                                      put_end,           put_instant,       put_whole,
+                                      put_counter,       put_run,           put_lost };
 
 static int work(struct pt_perfetto *p)
 {

@@ -183,6 +183,33 @@ static void tell_apart(struct pt_timeline *tl, struct pt_tl_track *t)
     t->thread_id = e->thread_id;
 }
 
+/* A call that began before: false, if that cannot be, or if its beginning was an event and made
+ * the slice.  u32 type, u32 call, u64 object, then of a long call i64 result; i64 duration. */
+static bool show_whole(struct pt_timeline *tl, struct pt_tl_track *t)
+{
+    const struct posixtrace_event *e = tl->ev.e;
+    size_t at = tl->ev.type->role == PT_TL_LONG_CALL ? 24 : 16;
+    int64_t duration, since;
+    int32_t label;
+    uint32_t id;
+
+    if (e->data_len < at + sizeof duration)
+        return false;
+    memcpy(&id, e->data, sizeof id);
+    memcpy(&duration, (const char *)e->data + at, sizeof duration);
+    label = pt_tl_call_label(tl, id);
+    if (label < 0 || duration < 0 || __builtin_sub_overflow(e->ns, duration, &since))
+        return false;
+    if (since < tl->first_ns)
+        since = tl->first_ns;
+    for (unsigned i = 0; i < t->depth; i++)
+        if (t->since[i] > since ||
+            (tl->ev.type->role == PT_TL_STILL_WAITS && t->open[i] == (uint16_t)label))
+            return false;
+    tl->ops->whole(tl->self, t, since, (uint32_t)label, &tl->ev);
+    return true;
+}
+
 static void show(struct pt_timeline *tl, struct pt_tl_track *t)
 {
     const struct pt_tl_type *type = tl->ev.type;
@@ -197,6 +224,8 @@ static void show(struct pt_timeline *tl, struct pt_tl_track *t)
         pt_tl_ended_acts(tl, t);
     else if (type->role == PT_TL_ENDS_THREAD)
         pt_tl_thread_ends(tl, t);
+    if ((type->role == PT_TL_LONG_CALL || type->role == PT_TL_STILL_WAITS) && show_whole(tl, t))
+        return;
     if (type->begin < 0 && type->end < 0) {
         tl->ops->instant(tl->self, t, &tl->ev);
         return;
@@ -218,8 +247,10 @@ bool pt_timeline_next(struct pt_timeline *tl)
 
     if (!pt_job_next(tl->job, &e))
         return false;
-    if (tl->clock++ == 0)
+    if (tl->clock++ == 0) {
+        tl->first_ns = e.ns;
         tl->ops->first(tl->self, e.ns);
+    }
     if (tl->clock == 1 || e.ns > tl->last_ns)
         tl->last_ns = e.ns;
     type = pt_tl_type_of(tl, &e);

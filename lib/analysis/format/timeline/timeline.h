@@ -74,7 +74,16 @@ struct pt_tl_type {
     uint64_t good;                       /* bits: options whose field is there and fits */
 };
 
-enum { PT_TL_PLAIN, PT_TL_BEGINS_THREAD, PT_TL_ENDS_THREAD, PT_TL_IN, PT_TL_OUT, PT_TL_PREEMPTED };
+enum {
+    PT_TL_PLAIN,
+    PT_TL_LONG_CALL,   /* a call whole, when it ends */
+    PT_TL_STILL_WAITS, /* the thread is in a call */
+    PT_TL_BEGINS_THREAD,
+    PT_TL_ENDS_THREAD,
+    PT_TL_IN,
+    PT_TL_OUT,
+    PT_TL_PREEMPTED
+};
 
 /* Why a thread leaves its processor. */
 enum pt_tl_leave { PT_TL_IS_PREEMPTED, PT_TL_WAITS, PT_TL_ENDS };
@@ -118,6 +127,9 @@ struct pt_tl_ops {
     void (*end)(void *self, const struct pt_tl_track *t, int64_t ns, uint32_t label,
                 const struct pt_tl_event *ev);
     void (*instant)(void *self, const struct pt_tl_track *t, const struct pt_tl_event *ev);
+    /* A slice from since to the time of ev, in none that began after since. */
+    void (*whole)(void *self, const struct pt_tl_track *t, int64_t since, uint32_t label,
+                  const struct pt_tl_event *ev);
     /* Field number field of ev is a sample of the counter that the option made. */
     void (*counter)(void *self, struct pt_tl_track *process, const struct pt_tl_event *ev,
                     unsigned option, size_t field);

@@ -25,6 +25,7 @@ struct pt_timeline {
     char **labels;
     struct pt_tl_type *types[PT_TL_TYPES];
     uint64_t clock;           /* events so far */
+    int64_t first_ns;         /* time of the first */
     int64_t last_ns;          /* the newest of them */
     struct pt_tl_track *last; /* track of the last event */
     struct pt_tl_cpu *cpus;   /* PT_TL_CPUS, made when there is a switch */
@@ -41,6 +42,8 @@ void pt_tl_options_unmet(struct pt_timeline *tl);
 
 /* timeline_types.c: NULL: job->error */
 struct pt_tl_type *pt_tl_type_of(struct pt_timeline *tl, const struct posixtrace_event *e);
+/* The label of a call, by the type of the event that begins it; -1: it is none, or job->error. */
+int32_t pt_tl_call_label(struct pt_timeline *tl, uint32_t id);
 /* Finds the fields that options are about, in a layout that is not NULL. */
 void pt_tl_type_resolve(struct pt_timeline *tl, struct pt_tl_type *t,
                         const posixtrace_layout_t *layout);

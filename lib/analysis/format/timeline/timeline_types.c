@@ -9,6 +9,7 @@
  * after one of the characters  : . _ - / and space, and a label before that.
  */
 #include <errno.h>
+#include <posixtrace/system.h>
 #include <stdlib.h>
 #include <string.h>
 #include "analysis/format/timeline/timeline_state.h"
@@ -37,6 +38,8 @@ static const struct {
     const char *name;
     uint8_t role;
 } roles[] = {
+    { "posixtrace_long_call", PT_TL_LONG_CALL },
+    { "posixtrace_waiting", PT_TL_STILL_WAITS },
     { "posixtrace_thread_begin", PT_TL_BEGINS_THREAD },
     { "posixtrace_thread_end", PT_TL_ENDS_THREAD },
     { "posixtrace_switch_in", PT_TL_IN },
@@ -109,6 +112,18 @@ static bool by_call(struct pt_timeline *tl, struct pt_tl_type *t)
             !take(tl, t, calls[i].end, calls[i].label, &t->end))
             return false;
     return true;
+}
+
+int32_t pt_tl_call_label(struct pt_timeline *tl, uint32_t id)
+{
+    const char *name = posixtrace_system_text(id);
+    int32_t label = -1;
+
+    for (size_t i = 0; name && i < sizeof calls / sizeof *calls; i++)
+        if (strcmp(calls[i].begin, name) == 0 &&
+            !label_of(tl, calls[i].label, strlen(calls[i].label), &label))
+            return -1;
+    return label;
 }
 
 /* Bytes of the label before a separator and the word; 0: the name does not end so. */

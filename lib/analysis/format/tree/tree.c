@@ -202,6 +202,17 @@ static void put_instant(void *self, const struct pt_tl_track *t, const struct pt
     put_event(c, t, t->depth, ev->type->name, ev);
 }
 
+static void put_whole(void *self, const struct pt_tl_track *t, int64_t since, uint32_t label,
+                      const struct pt_tl_event *ev)
+{
+    struct tree *c = self;
+
+    put_time(c->job->file, ev->e->ns, c->base);
+    put_took(c->job->file, ev->e->ns - since);
+    put_event(c, t, t->depth, ev->type->name, ev);
+    (void)label;
+}
+
 static void put_counter(void *self, struct pt_tl_track *process, const struct pt_tl_event *ev,
                         unsigned option, size_t field)
 {
@@ -237,8 +248,8 @@ static void put_lost(void *self, const struct pt_tl_track *t, int64_t ns,
                     posixtrace_loss_cause_text(i));
 }
 
-static const struct pt_tl_ops ops = { put_first,   put_track,   put_begin, put_end,
-                                      put_instant, put_counter, put_run,   put_lost };
+static const struct pt_tl_ops ops = { put_first, put_track,   put_begin, put_end, put_instant,
+                                      put_whole, put_counter, put_run,   put_lost };
 
 /* A log of an older version may have losses without marks. */
 static bool hides_losses(struct tree *c)
