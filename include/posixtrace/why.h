@@ -109,7 +109,8 @@ enum posixtrace_why_relation {
     POSIXTRACE_WHY_HOLDS,     /* the lock; caller: that locked it */
     POSIXTRACE_WHY_UNLOCKED,  /* the lock, which no thread is known to have had since */
     POSIXTRACE_WHY_RAN,       /* on that processor */
-    POSIXTRACE_WHY_SIGNALS,   /* the condition, posts the semaphore, comes to the barrier, then */
+    POSIXTRACE_WHY_SIGNALS,   /* the condition, posts the semaphore, comes to the barrier, writes to
+                               * the pipe or reads from it, later */
     POSIXTRACE_WHY_SIGNALLED, /* did so before this part of the wait */
     POSIXTRACE_WHY_IS_AWAITED /* its end */
 };

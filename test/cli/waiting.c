@@ -3,7 +3,7 @@
 /*
  * A program whose threads wait for each other in a known way, for why_programs.py.
  *
- * usage: waiting held|signal|deadlock
+ * usage: waiting held|signal|child|deadlock
  *
  * Nothing depends on time: main looks in /proc at what address a thread waits, and lets the others
  * continue only then.  77 where that cannot be seen.
@@ -17,7 +17,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <trace.h>
 #include <unistd.h>
 
@@ -51,17 +53,17 @@ static void read_one(void)
     need(read(ends[0], &byte, 1) == 1, "read");
 }
 
-/* Until the thread waits in a call whose first argument is in the object. */
-static void until_it_waits(int i, const void *object, size_t size)
+/* Until the thread waits in a call whose first argument is from 'from' on, below from + size. */
+static void until_it_has(pid_t pid, pid_t tid, unsigned long long from, size_t size)
 {
-    unsigned long long address = 0, from = (unsigned long long)(uintptr_t)object;
+    unsigned long long address = 0;
     char path[64], text[256];
     ssize_t length;
     long number;
     int fd;
 
-    snprintf(path, sizeof path, "/proc/self/task/%d/syscall", (int)tids[i]);
-    while (address < from || address >= from + size) {
+    snprintf(path, sizeof path, "/proc/%d/task/%d/syscall", (int)pid, (int)tid);
+    while (address < from || address - from >= size) {
         fd = open(path, O_RDONLY | O_CLOEXEC);
         length = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
         if (length <= 0)
@@ -72,6 +74,18 @@ static void until_it_waits(int i, const void *object, size_t size)
             address = 0;
         sched_yield();
     }
+}
+
+/* Until the thread waits for the object. */
+static void until_it_waits(int i, const void *object, size_t size)
+{
+    until_it_has(getpid(), tids[i], (uintptr_t)object, size);
+}
+
+/* Until it reads. */
+static void until_it_reads(int i)
+{
+    until_it_has(getpid(), tids[i], (unsigned)ends[0], 1);
 }
 
 /* ---- a lock held by a thread that reads ---- */
@@ -136,6 +150,39 @@ static void *takes(void *backwards)
     return NULL;
 }
 
+/* ---- a process that waits for its child ---- */
+
+static int wait_for_child(void)
+{
+    pid_t *pids = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    volatile pid_t *child = pids;
+    pid_t process;
+    int status = 1;
+
+    need(pids != MAP_FAILED, "mmap");
+    process = fork();
+    if (process == 0) {
+        posix_trace_event(begins, NULL, 0);
+        pids[1] = fork();
+        if (pids[1] == 0) {
+            read_one();
+            exit(0);
+        }
+        *child = pids[1];
+        need(waitpid(*child, &status, 0) == *child, "waitpid");
+        posix_trace_event(finishes, NULL, 0);
+        exit(status != 0);
+    }
+    need(process > 0, "fork");
+    while (*child == 0)
+        sched_yield();
+    until_it_has(process, process, (unsigned)*child, 1);
+    until_it_has(*child, *child, (unsigned)ends[0], 1);
+    need(write(ends[1], "x", 1) == 1, "write");
+    need(waitpid(process, &status, 0) == process, "waitpid");
+    return status != 0;
+}
+
 static void start(pthread_t *thread, void *(*function)(void *), void *argument)
 {
     need(pthread_create(thread, NULL, function, argument) == 0, "pthread_create");
@@ -155,6 +202,7 @@ int main(int argc, char **argv)
     posix_trace_eventid_open("req:end", &finishes);
     if (held || signal) {
         start(&one, held ? holds : signals, NULL);
+        until_it_reads(1);
         start(&two, held ? wants : waits, NULL);
         until_it_waits(0, held ? (void *)&first : (void *)&changed,
                        held ? sizeof first : sizeof changed);
@@ -163,6 +211,8 @@ int main(int argc, char **argv)
         pthread_join(two, NULL);
         return 0;
     }
+    if (strcmp(mode, "child") == 0)
+        return wait_for_child();
     start(&one, takes, NULL);
     start(&two, takes, &both);
     until_it_waits(0, &second, sizeof second);

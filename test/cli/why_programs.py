@@ -53,6 +53,7 @@ def check_held(answer):
     assert wait["other_tid"] != row["tid"]
     below = find(row["segments"], depth=1, tid=wait["other_tid"], kind="I/O", call="read")
     assert "pipe:" in below["name"], below
+    find(row["segments"], depth=1, kind="I/O", relation="signals", other_tid=row["pid"])
     find([c["root"] for c in answer["causes"]], kind="I/O", call="read")
 
 
@@ -61,6 +62,16 @@ def check_signal(answer):
     check_sums(row)
     wait = find(row["segments"], depth=0, kind="condition", relation="signals")
     find(row["segments"], depth=1, tid=wait["other_tid"], kind="I/O", call="read")
+
+
+def check_child(answer):
+    """The child reads from a pipe to which its grandparent writes."""
+    row = answer["instances"][0]
+    check_sums(row)
+    wait = find(row["segments"], depth=0, kind="child", relation="is awaited")
+    assert wait["other_pid"] == wait["other_tid"] != row["pid"], wait
+    read = find(row["segments"], depth=1, pid=wait["other_pid"], kind="I/O", relation="signals")
+    assert read["other_pid"] not in (wait["other_pid"], row["pid"]), read
 
 
 def check_deadlock(answer):
@@ -80,6 +91,7 @@ def main():
         folder = pathlib.Path(name)
         check_held(why(tool, folder, waiting, "held", "req"))
         check_signal(why(tool, folder, waiting, "signal", "req"))
+        check_child(why(tool, folder, waiting, "child", "req"))
         check_deadlock(why(tool, folder, waiting, "deadlock", "req"))
     return 0
 

@@ -155,16 +155,21 @@ static void put_relation(char text[WHY_TEXT], const struct why_view *v,
         [POSIXTRACE_WHY_SIGNALLED] = "after it was signalled by "
     };
 
+    static const char *const calls[] = { [POSIXTRACE_WHY_SIGNALS] = "ended by a call of ",
+                                         [POSIXTRACE_WHY_SIGNALLED] = "after a call of " };
+
     if (s->relation == POSIXTRACE_WHY_IS_AWAITED)
         return;
     if (s->relation == POSIXTRACE_WHY_NO_OTHER) {
-        if (s->signals > 0)
+        if (s->signals > 0 && s->kind == POSIXTRACE_WAIT_IO)
+            put(text, ", to which several threads wrote, or from which they read", "");
+        else if (s->signals > 0)
             put(text, ", signalled by several threads", "");
         else if (s->kind == POSIXTRACE_WAIT_CONDITION)
             put(text, ", not signalled", "");
         return;
     }
-    put(text, ", ", words[s->relation]);
+    put(text, ", ", s->kind == POSIXTRACE_WAIT_IO ? calls[s->relation] : words[s->relation]);
     put(text, "", other(v, s));
     if (s->other_caller)
         put(text, s->relation == POSIXTRACE_WHY_HOLDS ? ", locked at " : " at ",

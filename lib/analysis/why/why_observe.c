@@ -60,6 +60,7 @@ static void second_typed(void *context, const char *name, struct pt_report_type 
     first_typed(context, name, t);
     t->watched |= t->role == PT_REPORT_WAKE || arrives(t) ? PT_WHY_WAKES : 0;
     t->watched |= t->role == PT_REPORT_UNLOCK ? PT_WHY_UNLOCKS : 0;
+    t->watched |= t->role == PT_REPORT_BEGIN && t->call->id == POSIXTRACE_IO ? PT_WHY_IO : 0;
 }
 
 /* ---- pass 1 ---- */
@@ -271,17 +272,22 @@ static void long_call(void *context, struct pt_report_thread *th, const struct p
             relabel(runner, &parts[i - 1], open, begin);
 }
 
+/* What its parts say of the call from now on. */
 static void ended(void *context, struct pt_report_thread *th, const struct pt_report_open *open,
                   int64_t result)
 {
     struct pt_why_runner *runner = pt_why_of(context, th);
     struct pt_why_part *parts = runner ? runner->parts.items : NULL;
+    bool failed = open->call->subject == PT_REPORT_OBJECT ? result != 0 : result < 0;
 
-    if (result == 0 || open->call->subject != PT_REPORT_OBJECT)
+    if (!failed && open->call->subject != PT_REPORT_PROCESS)
         return;
-    for (size_t i = parts ? runner->parts.count : 0; i > 0 && parts[i - 1].at.to > open->ns; i--)
-        if (parts[i - 1].call == open->call && parts[i - 1].call_ns == open->ns)
-            parts[i - 1].failed = true;
+    for (size_t i = parts ? runner->parts.count : 0; i > 0 && parts[i - 1].at.to > open->ns; i--) {
+        if (parts[i - 1].call != open->call || parts[i - 1].call_ns != open->ns)
+            continue;
+        parts[i - 1].failed = failed;
+        parts[i - 1].result = result;
+    }
 }
 
 /* ---- pass 2: locks, processors, signals ---- */
@@ -374,14 +380,38 @@ static void take_switch(posixtrace_why_t *w, struct pt_report_thread *th,
         begin_hold(w, &cpu->holds, th, 0);
 }
 
+static void add_to(posixtrace_why_t *w, struct pt_why_list *list, struct pt_report_thread *th,
+                   int64_t ns, uint64_t caller)
+{
+    struct pt_why_wake *wake = pt_why_list_add(w, list, sizeof *wake);
+
+    if (wake)
+        *wake = (struct pt_why_wake){ .at = { ns, ns }, .thread = th, .caller = caller };
+}
+
 static void add_wake(posixtrace_why_t *w, struct pt_report_thread *th, struct pt_report_object *o,
                      int64_t ns, uint64_t caller)
 {
     struct pt_why_object *object = o ? pt_why_object(w, o) : NULL;
-    struct pt_why_wake *wake = object ? pt_why_list_add(w, &object->wakes, sizeof *wake) : NULL;
 
-    if (wake)
-        *wake = (struct pt_why_wake){ .at = { ns, ns }, .thread = th, .caller = caller };
+    if (object)
+        add_to(w, &object->wakes, th, ns, caller);
+    else
+        w->error = ENOMEM;
+}
+
+/* A call that the thread has begun: the innermost one, unless there are too many. */
+static void take_transfer(posixtrace_why_t *w, struct pt_report_thread *th, int64_t ns)
+{
+    const struct pt_report_open *open = th->depth > 0 ? &th->open[th->depth - 1] : NULL;
+    int side = open && open->ns == ns ? pt_why_pipe_side(open->object, open->number) : -1;
+    struct pt_why_pipe *pipe;
+
+    if (side < 0 || w->reach == 0)
+        return;
+    pipe = pt_report_map_make(&w->pipes, pt_why_pipe_key(open->object), sizeof *pipe);
+    if (pipe)
+        add_to(w, &pipe->calls[side], th, ns, open->caller);
     else
         w->error = ENOMEM;
 }
@@ -431,6 +461,8 @@ static void second_taken(void *context, struct pt_report_thread *th, const struc
         take_switch(w, th, t, e);
     if (th && (t->watched & PT_WHY_WAKES))
         add_wake(w, th, pt_report_object_of(w->report, t->call, e), e->ns, pt_report_u64(e, 8));
+    if (th && (t->watched & PT_WHY_IO))
+        take_transfer(w, th, e->ns);
     if (th && (t->watched & PT_WHY_UNLOCKS))
         take_unlock(w, th, t, e);
     if (th && (t->watched & PT_WHY_LIFE))

@@ -236,9 +236,10 @@ static int64_t handed_over(posixtrace_why_t *w, const struct pt_why_frame *f,
         const struct pt_why_wake *wake = NULL;
 
         if (p[i].object && !p[i].failed &&
-            (p[i].share == POSIXTRACE_WAIT_CONDITION || p[i].share == POSIXTRACE_WAIT_SEMAPHORE))
-            wake = pt_why_waker(p[i].object, f->thread, pt_why_larger(p[i].call_ns, f->from),
-                                p[i].at.to, &count);
+            (p[i].share == POSIXTRACE_WAIT_CONDITION || p[i].share == POSIXTRACE_WAIT_SEMAPHORE ||
+             p[i].share == POSIXTRACE_WAIT_IO))
+            wake = pt_why_waker(pt_why_wakes(w, &p[i]), f->thread,
+                                pt_why_larger(p[i].call_ns, f->from), p[i].at.to, &count);
         if (wake && wake->thread == other)
             return wake->at.from;
     }

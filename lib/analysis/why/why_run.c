@@ -251,6 +251,12 @@ static void free_spans(posixtrace_why_t *w)
     }
     for (size_t i = 0; i < w->cpus.count; i++)
         pt_why_list_free(&((struct pt_why_cpu *)w->cpus.items[i])->holds);
+    for (size_t i = 0; i < w->pipes.count; i++) {
+        struct pt_why_pipe *pipe = w->pipes.items[i];
+
+        pt_why_list_free(&pipe->calls[0]);
+        pt_why_list_free(&pipe->calls[1]);
+    }
 }
 
 void posixtrace_why_free(posixtrace_why_t *w)
@@ -261,6 +267,7 @@ void posixtrace_why_free(posixtrace_why_t *w)
     pt_why_pairs_free(w);
     pt_report_map_deinit(&w->runners);
     pt_report_map_deinit(&w->cpus);
+    pt_report_map_deinit(&w->pipes);
     pt_report_map_deinit(&w->causes);
     posixtrace_report_free(w->report);
     posixtrace_metric_run_free(w->run);

@@ -33,7 +33,8 @@ enum pt_why_mark {
     PT_WHY_WAKES = 8, /* and what comes to a barrier */
     PT_WHY_UNLOCKS = 16,
     PT_WHY_LIFE = 32, /* thread_begin, thread_end */
-    PT_WHY_ALL = 64   /* a metric may look at it */
+    PT_WHY_ALL = 64,  /* a metric may look at it */
+    PT_WHY_IO = 128   /* begins a call that transfers data */
 };
 
 /* ---- spans ---- */
@@ -49,6 +50,7 @@ struct pt_why_part {
     const struct pt_report_call *call; /* NULL: in none */
     struct pt_report_object *object, *mutex;
     int64_t call_ns;
+    int64_t result;               /* of the call, if it has returned: the process that has ended */
     int64_t whole_from, whole_to; /* of a copy, before it was cut */
     uint64_t caller, gap;
     uint32_t number, cpu;
@@ -118,6 +120,12 @@ struct pt_why_cpu {
     struct pt_why_list holds;
 };
 
+/* A pipe, by its name in the kernel: calls that read from it and that write to it, of all
+ * processes. */
+struct pt_why_pipe {
+    struct pt_why_list calls[2];
+};
+
 struct pt_why_keyed { /* an instance of by that has begun */
     struct {
         uint64_t low, high;
@@ -160,7 +168,7 @@ struct posixtrace_why {
     int error; /* of an observer */
     uint64_t events;
     uint64_t gap_count; /* of pass 1 */
-    struct pt_report_map runners, cpus;
+    struct pt_report_map runners, cpus, pipes;
     struct pt_why_runner *recent[PT_REPORT_RECENT]; /* by a part of the number */
     struct pt_why_keyed *keyed;
     size_t keyed_count;
@@ -262,10 +270,15 @@ void pt_why_descend(posixtrace_why_t *w, const struct pt_why_frame *f,
 
 /* A part of a thread's time that is a wait, from its from to its to. */
 void pt_why_wait(posixtrace_why_t *w, const struct pt_why_frame *f, const struct pt_why_part *p);
-/* The only thread but th that signalled the object in that time; or NULL.  count: how often. */
-const struct pt_why_wake *pt_why_waker(const struct pt_report_object *o,
+/* What ends waits as this one; NULL: nothing that is recorded. */
+const struct pt_why_list *pt_why_wakes(const posixtrace_why_t *w, const struct pt_why_part *p);
+/* The only thread but th that did so in that time; or NULL.  count: how often. */
+const struct pt_why_wake *pt_why_waker(const struct pt_why_list *wakes,
                                        const struct pt_report_thread *th, int64_t from, int64_t to,
                                        unsigned *count);
+/* Does the call read from a pipe, or write to one (1)?  -1: neither. */
+int pt_why_pipe_side(const struct pt_report_object *o, uint32_t number);
+struct pt_report_key pt_why_pipe_key(const struct pt_report_object *o);
 
 /* ---- why_causes.c ---- */
 

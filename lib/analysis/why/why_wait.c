@@ -4,10 +4,11 @@
  * Segments of a wait: for a lock by the threads that had it, one after the other; for a condition,
  * a semaphore or a barrier until the signal and after it.
  *
- * A signal is said to have ended a wait if all signals of the object in it are of one thread.  A
+ * A call on the other side of a pipe is a signal, too.  A signal is said to have ended a wait if all signals of the object in it are of one thread.  A
  * thread that waits for a condition and has its signal waits for the mutex, while another one has
  * that.
  */
+#include <string.h>
 #include <posixtrace/system.h>
 
 #include "analysis/why/why_state.h"
@@ -121,19 +122,54 @@ static void resolve_lock(posixtrace_why_t *w, const struct pt_why_frame *f, cons
 
 /* ---- signals ---- */
 
-const struct pt_why_wake *pt_why_waker(const struct pt_report_object *o,
+int pt_why_pipe_side(const struct pt_report_object *o, uint32_t number)
+{
+    if (o->row.kind != POSIXTRACE_WAIT_IO || !o->row.name || strncmp(o->row.name, "pipe:[", 6) != 0)
+        return -1;
+    switch (number) {
+    case POSIXTRACE_CALL_READ:
+    case POSIXTRACE_CALL_READV: return 0;
+    case POSIXTRACE_CALL_WRITE:
+    case POSIXTRACE_CALL_WRITEV: return 1;
+    default: return -1;
+    }
+}
+
+/* FNV-1a. */
+struct pt_report_key pt_why_pipe_key(const struct pt_report_object *o)
+{
+    struct pt_report_key key = { .a = UINT64_C(0xcbf29ce484222325) };
+
+    for (const char *at = o->row.name; *at; at++)
+        key.a = (key.a ^ (unsigned char)*at) * UINT64_C(0x100000001b3);
+    return key;
+}
+
+const struct pt_why_list *pt_why_wakes(const posixtrace_why_t *w, const struct pt_why_part *p)
+{
+    const struct pt_why_object *object = p->object->watched;
+    const struct pt_why_pipe *pipe = NULL;
+    int side = pt_why_pipe_side(p->object, p->number);
+
+    if (side >= 0)
+        pipe = pt_report_map_find(&w->pipes, pt_why_pipe_key(p->object));
+    if (side >= 0)
+        return pipe ? &pipe->calls[1 - side] : NULL;
+    return object ? &object->wakes : NULL;
+}
+
+const struct pt_why_wake *pt_why_waker(const struct pt_why_list *list,
                                        const struct pt_report_thread *th, int64_t from, int64_t to,
                                        unsigned *count)
 {
-    const struct pt_why_object *object = o->watched;
-    const struct pt_why_wake *wakes = object ? object->wakes.items : NULL, *found = NULL;
+    const struct pt_why_wake *wakes = list ? list->items : NULL, *found = NULL;
     bool one = true;
 
     *count = 0;
-    if (!object || from < object->wakes.lost_to)
+    if (!list || from < list->lost_to)
         return NULL;
-    for (size_t i = pt_why_list_find(&object->wakes, sizeof *wakes, from - 1);
-         i < object->wakes.count && wakes[i].at.from <= to; i++) {
+    for (size_t i = pt_why_list_find(list, sizeof *wakes, from - 1);
+         i < list->count && wakes[i].at.from <= to; i++) {
         if (wakes[i].thread == th)
             continue;
         one &= !found || found->thread == wakes[i].thread;
@@ -190,29 +226,29 @@ static void resolve_after(posixtrace_why_t *w, const struct pt_why_frame *f,
 }
 
 /* The first of the signals, that came in the call; INT64_MAX: none. */
-static int64_t first_signal(const struct pt_why_part *p)
+static int64_t first_signal(const struct pt_why_list *list, const struct pt_why_part *p)
 {
-    const struct pt_why_object *object = p->object->watched;
-    const struct pt_why_wake *wakes = object ? object->wakes.items : NULL;
-    size_t i = object ? pt_why_list_find(&object->wakes, sizeof *wakes, p->call_ns - 1) : 0;
+    const struct pt_why_wake *wakes = list ? list->items : NULL;
+    size_t i = list ? pt_why_list_find(list, sizeof *wakes, p->call_ns - 1) : 0;
 
-    return object && i < object->wakes.count ? wakes[i].at.from : INT64_MAX;
+    return list && i < list->count ? wakes[i].at.from : INT64_MAX;
 }
 
 static void resolve_signal(posixtrace_why_t *w, const struct pt_why_frame *f,
                            const struct pt_why_part *p)
 {
+    const struct pt_why_list *list = pt_why_wakes(w, p);
     const struct pt_why_wake *wake = NULL;
     int64_t ns = p->at.to;
     unsigned count = 0;
 
     if (!p->failed)
-        wake = pt_why_waker(p->object, f->thread, p->call_ns, p->whole_to, &count);
+        wake = pt_why_waker(list, f->thread, p->call_ns, p->whole_to, &count);
     if (p->call->kind == POSIXTRACE_WAIT_BARRIER && count != 1)
         wake = NULL;
     if (count == 1)
         ns = wake->at.from;
-    else if (count > 1 && !p->early && first_signal(p) < p->whole_from)
+    else if (count > 1 && !p->early && first_signal(list, p) < p->whole_from)
         ns = p->at.from;
     ns = pt_why_larger(p->at.from, pt_why_smaller(ns, p->at.to));
     add_signalled(w, f, p, p->at.from, ns, wake, count);
@@ -233,6 +269,21 @@ static void resolve_join(posixtrace_why_t *w, const struct pt_why_frame *f,
     pt_why_descend(w, f, other, true);
 }
 
+/* For the end of a process: that of its first thread. */
+static void resolve_child(posixtrace_why_t *w, const struct pt_why_frame *f,
+                          const struct pt_why_part *p)
+{
+    struct posixtrace_why_segment *s = add_wait(w, f, p, p->at.from, p->at.to);
+    int64_t pid = p->result > 0 ? p->result : (int64_t)p->object->row.object;
+    struct pt_report_key key = { .a = (uint64_t)pid, .b = (uint64_t)pid };
+    const struct pt_why_runner *runner = pid > 0 ? pt_report_map_find(&w->runners, key) : NULL;
+
+    if (!s || !runner || !runner->thread || runner->thread == f->thread)
+        return;
+    name_other(s, POSIXTRACE_WHY_IS_AWAITED, runner->thread, 0, 0);
+    pt_why_descend(w, f, runner->thread, true);
+}
+
 void pt_why_wait(posixtrace_why_t *w, const struct pt_why_frame *f, const struct pt_why_part *p)
 {
     struct lock l = { .part = p, .object = p->object };
@@ -241,8 +292,10 @@ void pt_why_wait(posixtrace_why_t *w, const struct pt_why_frame *f, const struct
     case POSIXTRACE_WAIT_LOCK: resolve_lock(w, f, &l, p->at.from, p->at.to); break;
     case POSIXTRACE_WAIT_CONDITION:
     case POSIXTRACE_WAIT_SEMAPHORE:
-    case POSIXTRACE_WAIT_BARRIER: resolve_signal(w, f, p); break;
+    case POSIXTRACE_WAIT_BARRIER:
+    case POSIXTRACE_WAIT_IO: resolve_signal(w, f, p); break;
     case POSIXTRACE_WAIT_THREAD: resolve_join(w, f, p); break;
+    case POSIXTRACE_WAIT_CHILD: resolve_child(w, f, p); break;
     default: add_wait(w, f, p, p->at.from, p->at.to); break;
     }
 }
