@@ -26,7 +26,7 @@ import tempfile
 
 import report_random
 
-PROGRAMS = 280
+PROGRAMS = 300
 START = 1795255200000000000
 CALLS = {"read": 0, "fsync": 21}
 ETIMEDOUT = 110
@@ -311,6 +311,7 @@ class Plan:
         self.long = sim.rng.randint(3000, 20000)
         self.slow_at = sim.rng.randint(3, 20)
         self.requests = self.slow_at + sim.rng.randint(2, 20)
+        self.pair = "req:begin..req:end"
 
     def until(self, th, what):
         while not what():
@@ -591,8 +592,37 @@ def deadlock(plan):
     return None
 
 
+def handed_over(plan):
+    """A thread gives jobs to another one, which does one of them for long."""
+    semaphore = plan.sim.object()
+    done = [0]
+    plan.pair = "job:begin..job:end by id"
+
+    def gives(th):
+        for i in range(plan.requests):
+            th.emit("job:begin", struct.pack("<Q", 7 + i))
+            yield from plan.sim.works(th, plan.rng.randint(1, 9))
+            yield from plan.sim.posts(th, semaphore, 0x400610)
+            yield from plan.until(th, lambda i=i: done[0] > i)
+            yield from plan.until(th, lambda: semaphore.queue or done[0] == plan.requests)
+
+    def works(th):
+        for i in range(plan.requests):
+            yield from plan.sim.takes(th, semaphore, 0x400620)
+            yield from plan.sim.works(th, plan.rng.randint(1, 30))
+            if i == plan.slow_at:
+                plan.go = True
+                yield from plan.does(th)
+            th.emit("job:end", struct.pack("<Q", 7 + i))
+            done[0] += 1
+            yield 1
+    plan.sim.thread(gives)
+    worker = plan.sim.thread(works)
+    return lambda c, r: plan.is_done(c) and c["tid"] == worker.tid
+
+
 SCENARIOS = (held_too_long, held_too_long, read_by_many, chain, chain, inversion, preempted, slow_call,
-             lost_wakeup, late_signal, signalled_with_lock, late_post, late_end, deadlock)
+             lost_wakeup, late_signal, signalled_with_lock, late_post, late_end, handed_over, deadlock)
 
 
 # ---- the truth ----
@@ -713,8 +743,11 @@ def run(tool, *arguments):
 def why(tool, folder, events, *options):
     with (folder / "log.jsonl").open("w") as to:
         for ns, tid, pid, name, event, data in events:
-            to.write(json.dumps({"ts": ns, "pid": pid, "tid": tid, "thread": name, "event": event,
-                                 "data": data.hex()}) + "\n")
+            row = {"ts": ns, "pid": pid, "tid": tid, "thread": name, "event": event,
+                   "data": data.hex()}
+            if event.startswith("job:"):
+                row["description"] = "u64 id"
+            to.write(json.dumps(row) + "\n")
     run(tool, "import", "--force", "--from=jsonl", folder / "log.jsonl", folder / "log.ptl")
     return json.loads(run(tool, "why", "--format=json", *options, folder / "log.ptl"))
 
@@ -728,7 +761,7 @@ def one_program(tool, folder, seed):
     plan.bystander()
     is_right = scenario(plan)
     sim.run(10 * plan.long + 500000)
-    answer = why(tool, folder, sim.events, "--worst=4", "req:begin..req:end")
+    answer = why(tool, folder, sim.events, "--worst=4", plan.pair)
     check_true(sim, answer)
     if is_right is None:
         check_deadlock(plan, answer)
@@ -740,16 +773,16 @@ def one_program(tool, folder, seed):
         print(f"seed {seed}: {scenario.__name__}: another cause:", answer["causes"][0],
               file=sys.stderr)
     events = lossy(sim, rng)
-    if {"req:begin", "req:end"} <= {e[4] for e in events} and seed % 2:
-        if any(complete(events)):
-            check_true(sim, why(tool, folder, events, "--worst=9", "req"))
+    if seed % 2 and any(complete(events, plan.pair[:3])):
+        check_true(sim, why(tool, folder, events, "--worst=9", plan.pair))
     return found
 
 
 def complete(events, pair="req"):
     """Is there a request that a gap does not cut?"""
     begun = {}
-    for _, tid, _, _, event, _ in events:
+    for _, tid, _, _, event, data in events:
+        tid = data if pair == "job" else tid
         if event == "posix_trace_overflow":
             begun = {}
         elif event == pair + ":begin":

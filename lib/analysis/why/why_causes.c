@@ -59,13 +59,16 @@ static void meet(struct posixtrace_why_segment *to, const struct posixtrace_why_
 /* From a segment to its root. */
 struct path {
     const struct posixtrace_why_segment *top, *above, *root;
+    bool handed_over; /* the thread of top is not the one that began the instance */
 };
 
 static struct pt_why_cause *cause_of(posixtrace_why_t *w, const struct path *path)
 {
     struct posixtrace_why_segment top = cleaned(path->top), deep = cleaned(path->root);
     struct posixtrace_why_segment above = cleaned(path->above);
-    struct pt_report_key key = { .a = hash_of(&top), .b = hash_of(&deep), .c = hash_of(&above) };
+    struct pt_report_key key = { .a = hash_of(&top),
+                                 .b = hash_of(&deep),
+                                 .c = hash_of(&above) + path->handed_over };
     struct pt_why_cause *c;
 
     if (w->causes.count >= CAUSES_MOST && !pt_report_map_find(&w->causes, key))
@@ -113,6 +116,7 @@ void pt_why_causes_add(posixtrace_why_t *w, bool slow)
         pt_assert(depth < sizeof at / sizeof at[0]);
         at[depth] = &rows[i];
         path.top = at[0];
+        path.handed_over = at[0]->tid != rows[0].tid || at[0]->pid != rows[0].pid;
         path.above = at[depth > 0 ? depth - 1 : 0];
         if (i + 1 == w->rows.count || rows[i + 1].depth <= depth)
             add_time(w, &path, slow);
