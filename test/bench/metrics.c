@@ -2,10 +2,11 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * Metrics: all of the set "linux" in one pass beside reading the same log with
- * posix_trace_getnext_event(); one metric with few threads and with many; and the
- * time from one event of a thread to its next beside babeltrace2 and a script.
+ * posix_trace_getnext_event(); why the worst jobs took long, beside the same; one metric with few
+ * threads and with many; and the time from one event of a thread to its next beside babeltrace2 and
+ * a script.
  *
- * usage: metrics LATENCY_PY POSIXTRACE [set] [threads] [python]
+ * usage: metrics LATENCY_PY POSIXTRACE [set] [why] [threads] [python]
  *
  * Both sides are measured in turns, in RUNS rounds; a figure is the median of the rounds' ratios,
  * with the distance between those.
@@ -22,6 +23,7 @@
 #include <posixtrace/event.h>
 #include <posixtrace/log.h>
 #include <posixtrace/ada_metrics.h>
+#include <posixtrace/why.h>
 #include "bench/programs.h"
 
 enum { RUNS = 31, JOB = 40, METRICS_MAX = 32, AT_ONCE = 64 };
@@ -226,6 +228,61 @@ static void group_set(void)
     posix_trace_close(trid);
 }
 
+/* How many instances. */
+static uint64_t explain_worst(trace_id_t trid)
+{
+    const struct posixtrace_why_options options = { .begin = "job_begin",
+                                                    .end = "job_end",
+                                                    .from_ns = INT64_MIN,
+                                                    .to_ns = INT64_MAX,
+                                                    .worst = 10 };
+    posixtrace_why_t *why;
+    int unavailable = 0;
+    uint64_t count;
+
+    if (posixtrace_why_create(trid, &options, sizeof options, &why) != 0 ||
+        posixtrace_why_take(why, 0, &unavailable) != 0 || !unavailable ||
+        posixtrace_why_end(why) != 0 || !posixtrace_why_instance(why, 9)) {
+        bench_wrong("the worst cannot be explained");
+        exit(bench_end());
+    }
+    count = posixtrace_why_summary(why)->count;
+    posixtrace_why_free(why);
+    return count;
+}
+
+static void group_why(void)
+{
+    const long events = 10000000;
+    trace_id_t trid = make_log(16, events);
+    struct side read, run;
+    struct ratio ratio;
+    uint64_t found = 0;
+
+    for (int i = 0; i < RUNS; i++) {
+        double begin = bench_cpu_seconds();
+
+        if (read_all(trid) != events)
+            bench_wrong("not all events were read");
+        record_round(&read, i, bench_cpu_seconds() - begin, events);
+        begin = bench_cpu_seconds();
+        found = explain_worst(trid);
+        record_round(&run, i, bench_cpu_seconds() - begin, events);
+    }
+    ratio = ratio_of(&run, &read);
+    bench_row(&(struct bench_row){
+        .id = "why-worst",
+        .work = "why --worst=10 over 10 M events, 16 threads",
+        .value = ratio.median,
+        .unit = "x getnext",
+        .sense = BENCH_AT_MOST,
+        .limit = 3,
+        .note = bench_text("%.1f ns to %.1f ns an event, %llu instances; rounds %.2f to %.2f",
+                           median_of(&run), median_of(&read), (unsigned long long)found, ratio.low,
+                           ratio.high) });
+    posix_trace_close(trid);
+}
+
 /* One log of the group of threads: read, and measured. */
 struct crowd {
     trace_id_t trid;
@@ -394,11 +451,13 @@ static void group_python(const char *script, const char *tool)
 int main(int argc, char **argv)
 {
     if (argc < 3) {
-        fprintf(stderr, "usage: metrics LATENCY_PY POSIXTRACE [set] [threads] [python]\n");
+        fprintf(stderr, "usage: metrics LATENCY_PY POSIXTRACE [set] [why] [threads] [python]\n");
         return 64;
     }
     if (bench_chosen(argc - 2, argv + 2, "set"))
         group_set();
+    if (bench_chosen(argc - 2, argv + 2, "why"))
+        group_why();
     if (bench_chosen(argc - 2, argv + 2, "threads"))
         group_threads();
     if (bench_chosen(argc - 2, argv + 2, "python"))
