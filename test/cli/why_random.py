@@ -794,21 +794,24 @@ def complete(events, pair="req"):
 class Other:
     """A program of report_random.py, with the truth as it is here."""
 
-    def __init__(self, rng):
-        self.sim = report_random.Simulation(rng, rng.choice(("switches", "switches", "neither")))
-        self.sim.run()
-        self.switches, self.events, self.threads = self.sim.switches, self.sim.events, []
+    def __init__(self, rng, long_calls):
+        sim = report_random.Simulation(rng, rng.choice(("switches", "switches", "neither")))
+        sim.run()
         self.holds, having = [], {}
-        for th in self.sim.threads:
-            th.truth = [(self.state(s), b, e) for s, b, e in th.truth + [(th.state, th.since, 1e30)]]
-            self.threads.append(th)
-        for ns, tid, pid, _, event, data in self.events:
+        for ns, tid, pid, _, event, data in sim.events:
             if event == "posixtrace_mutex_locked":
                 having[struct.unpack("<Q", data[:8])[0], pid, tid] = ns
             elif event == "posixtrace_mutex_unlock":
                 key = struct.unpack("<Q", data[:8])[0], pid, tid
                 self.holds.append((*key, having.pop(key), ns))
         self.holds += [(*key, since, 1e30) for key, since in having.items()]
+        for th in sim.threads:
+            th.truth.append((th.state, th.since, 1e30))
+        if long_calls:
+            sim.long_calls(rng.randint(20, 300))
+        self.switches, self.events, self.threads = sim.switches, sim.events, sim.threads
+        for th in sim.threads:
+            th.truth = [(self.state(s), b, e) for s, b, e in th.truth]
 
     @staticmethod
     def state(state):
@@ -819,7 +822,7 @@ class Other:
 
 def other_program(tool, folder, seed):
     rng = random.Random(seed)
-    sim = Other(rng)
+    sim = Other(rng, seed % 2)
     for events in (sim.events, lossy(sim, rng)):
         for pair in {e[4][0] for e in events if e[4] in ("a:begin", "b:begin", "c:begin")}:
             if any(complete(events, pair)):
