@@ -16,7 +16,7 @@
  * between the current frame and the stack's end.  So an event that finds a frame below its own
  * searches the context there.  If the kernel refuses process_vm_readv(), such a frame counts as
  * ended: siglongjmp() out of a handler is much more frequent than a disarmed stack inside the
- * thread's own.
+ * thread's own.  On 32-bit x86 a handler without SA_SIGINFO has no such context.
  */
 #include <errno.h>
 #include <signal.h>

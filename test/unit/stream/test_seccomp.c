@@ -83,7 +83,11 @@ static const int thread_first[] = {
 
 static const int inside[] = { SYS_sigaltstack, SYS_process_vm_readv,
                               /* the C library's own, for raise() and the handler's return */
-                              SYS_rt_sigprocmask, SYS_rt_sigreturn, -1 };
+                              SYS_rt_sigprocmask, SYS_rt_sigreturn,
+#ifdef SYS_sigreturn
+                              SYS_sigreturn,
+#endif
+                              -1 };
 
 static const int thread_end[] = { SYS_prctl,
                                   /* the C library's own */
@@ -257,7 +261,8 @@ static bool ask(void *context, const struct posixtrace_event *event)
 
 static void in_handler(void)
 {
-    struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_ONSTACK };
+    /* With a context also on 32-bit x86 (docs/portability.md). */
+    struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_ONSTACK | SA_SIGINFO };
     char own_stack[64 << 10];
     stack_t stack = { .ss_sp = own_stack,
                       .ss_size = sizeof own_stack,

@@ -18,6 +18,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <linux/kcmp.h>
+#if defined __i386__
+#include <asm/ldt.h>
+#endif
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -113,6 +116,26 @@ static void *lent_memory(void)
     return memory;
 }
 
+/* What clone() takes for it. */
+static void *storage(void *memory)
+{
+#if defined __i386__
+    static struct user_desc segment;
+    unsigned gs;
+
+    __asm__("mov %%gs, %0" : "=r"(gs));
+    segment = (struct user_desc){ .entry_number = gs >> 3,
+                                  .base_addr = (unsigned)(uintptr_t)memory,
+                                  .limit = 0xfffff,
+                                  .seg_32bit = 1,
+                                  .limit_in_pages = 1,
+                                  .useable = 1 };
+    return &segment;
+#else
+    return memory;
+#endif
+}
+
 static int run_beside(void *unused)
 {
     struct pt_thread *record;
@@ -138,7 +161,7 @@ static void beside(void)
 
     NEED(stack != MAP_FAILED);
     child = clone(run_beside, stack + STACK, CLONE_VM | CLONE_SETTLS | SIGCHLD, NULL, NULL,
-                  lent_memory());
+                  storage(lent_memory()));
     NEED(child > 0);
     await(1);
     NEED(sweep(trid) == 0);
