@@ -91,6 +91,19 @@ static int read_more(struct pt_input *s)
     }
 }
 
+/* The window ends with the file, somewhere in these bytes: those that it lacks become zeros.  NULL:
+ * it has none of them. */
+static const void *pad(struct pt_input *s, uint64_t offset, size_t bytes)
+{
+    size_t from = (size_t)(offset - s->start);
+
+    if (!s->pads || offset < s->start || s->length <= from)
+        return NULL;
+    pt_assert(from + bytes <= s->room);
+    memset(s->buffer + s->length, 0, from + bytes - s->length);
+    return s->buffer + from;
+}
+
 const void *pt_input_fetch(struct pt_input *s, uint64_t offset, size_t bytes, int *error)
 {
     const void *there = pt_input_look(s, offset, bytes);
@@ -110,7 +123,10 @@ const void *pt_input_fetch(struct pt_input *s, uint64_t offset, size_t bytes, in
         if (rc == 0 && !s->seekable)
             s->at_end = true;
     }
-    return *error ? NULL : pt_input_look(s, offset, bytes);
+    if (*error)
+        return NULL;
+    there = pt_input_look(s, offset, bytes);
+    return there ? there : pad(s, offset, bytes);
 }
 
 int pt_input_read(const struct pt_input *s, void *to, size_t bytes, uint64_t offset)
@@ -120,6 +136,10 @@ int pt_input_read(const struct pt_input *s, void *to, size_t bytes, uint64_t off
     while (bytes) {
         ssize_t n = read_at(s, p, bytes, offset);
 
+        if (n == 0 && s->pads && p != to) {
+            memset(p, 0, bytes);
+            return 0;
+        }
         if (n == 0)
             return -ENODATA;
         if (n < 0) {

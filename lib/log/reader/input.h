@@ -17,6 +17,8 @@ struct pt_input {
     struct pt_descriptor file;
     bool seekable;
     bool at_end; /* pipe: nothing more will come */
+    /* The file was cut, and will be longer again: what it has of a packet is followed by zeros. */
+    bool pads;
     uint8_t *buffer;
     size_t length, room;
     uint64_t start; /* file offset of buffer[0] */
@@ -28,7 +30,8 @@ void pt_input_init(struct pt_input *s, const struct pt_descriptor *file, bool se
 void pt_input_deinit(struct pt_input *s);
 
 /* bytes bytes at offset, 8-byte aligned if offset is; good until the next
- * fetch.  NULL: *error is 0 where the file ends before, else negative errno.
+ * fetch.  NULL: *error is 0 where the file ends before (at or before offset, if it pads), else
+ * negative errno.
  * From a pipe, offset is at or after the bytes that were fetched (or kept) before. */
 const void *pt_input_fetch(struct pt_input *s, uint64_t offset, size_t bytes, int *error);
 

@@ -426,6 +426,65 @@ START_TEST(cut_ring)
 }
 END_TEST
 
+/* Cuts the ring there and completes the log.  No event is both readable and lost, before and
+ * after. */
+static void cut_and_complete(const uint8_t *bytes, off_t size)
+{
+    struct seen_list before = { 0 }, got = { 0 };
+    struct posixtrace_info info;
+    int fd = log_file();
+    struct pt_log_writer *w;
+    struct pt_log_reader *r;
+
+    ck_assert_int_eq(pwrite(fd, bytes, (size_t)size, 0), size);
+    r = log_reader(fd);
+    read_damaged(r, &before);
+    ck_assert_int_eq(pt_log_reader_info(r, &info), 0);
+    ck_assert_uint_eq(info.events, before.n);
+    ck_assert_int_eq(pt_log_writer_resume(&w, fd, r, NULL), 0);
+    pt_log_reader_free(r);
+    ck_assert_int_eq(pt_log_complete(w, POSIXTRACE_END_RECOVERED, NULL, NULL, 0), 0);
+    pt_log_writer_free(w);
+    r = log_reader(fd);
+    read_damaged(r, &got);
+    ck_assert_int_eq(pt_log_reader_info(r, &info), 0);
+    ck_assert_uint_eq(info.events, got.n);
+    ck_assert_uint_ge(before.n, got.n);
+    expect_same(&got, &before, before.n - got.n);
+    pt_log_reader_free(r);
+    close(fd);
+    free(before.at);
+    free(got.at);
+}
+
+/* Also where all bytes that are missing of a packet are zeros, as those are which the file gets in
+ * their place. */
+START_TEST(cut_in_packets)
+{
+    struct pt_log_params params = log_params(POSIX_TRACE_LOOP, 20000);
+    struct seen_list wanted = { 0 };
+    int fd = log_file();
+    struct pt_log_writer *w = log_writer(fd, &params);
+    off_t size, all;
+    uint8_t *bytes;
+
+    srand(5);
+    for (unsigned i = 0; i < AUTHORS; i++)
+        maker_init(&makers[i], i + 1);
+    write_rounds(w, makers, AUTHORS, 20, 60, &wanted);
+    ck_assert(pt_log_full(w));
+    pt_log_writer_free(w);
+    all = size_of(fd);
+    bytes = malloc((size_t)all);
+    ck_assert_int_eq(pread(fd, bytes, (size_t)all, 0), all);
+    for (size = all - 7000; size < all - 5000; size += test_size(10) == 10 ? 1 : 61)
+        cut_and_complete(bytes, size);
+    free(bytes);
+    free(wanted.at);
+    close(fd);
+}
+END_TEST
+
 /* A recovery that was killed had made the file longer than the next one needs: nothing stays
  * after the end mark. */
 START_TEST(longer_file)
@@ -470,6 +529,7 @@ static void add(TCase *t)
     tcase_add_test(t, made_again);
     tcase_add_loop_test(t, resumed, 0, 40);
     tcase_add_loop_test(t, resumed_loop, 0, 10);
+    tcase_add_test(t, cut_in_packets);
     tcase_add_loop_test(t, cut_ring, 0, 15);
     tcase_add_loop_test(t, longer_file, 0, 3);
 }
