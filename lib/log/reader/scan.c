@@ -13,8 +13,8 @@ void pt_reader_walk(const struct pt_log_reader *r, struct pt_walk *walk, struct 
 {
     uint64_t ring_end = PT_LOG_DATA_START + r->ring_bytes;
 
-    /* A packet that was cut in the zeros at its end is whole again when a recovery has made the file
-     * longer: it counts as whole before that, too. */
+    /* A packet that was cut in the zeros at its end is whole again when a recovery has made the
+     * file longer: it counts as whole before that, too. */
     source->pads = r->ring_bytes != 0;
     if (!r->ring_bytes) {
         pt_walk_init(walk, source, r->seed, from, r->data_end);
