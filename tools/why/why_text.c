@@ -126,17 +126,20 @@ static void print_causes(const struct why_view *v)
 static void print_head(const struct why_view *v)
 {
     const struct posixtrace_why_summary *s = v->summary;
+    struct posixtrace_summary lengths;
     char text[1000];
 
     if (!v->subject || v->at)
         return;
     snprintf(text, sizeof text, "%.600s: %s time%s", unquoted(v->subject), units_count(s->count),
              s->count == 1 ? "" : "s");
-    if (s->statistics)
+    if (s->statistics) {
+        posixtrace_statistics_summary(s->statistics, &lengths, sizeof lengths);
         why_add(text, sizeof text, ", median %s, 99 %% within %s, longest %s",
                 units_time(s->median_ns),
                 units_time(posixtrace_statistics_percentile(s->statistics, 99)),
-                units_time(posixtrace_statistics_percentile(s->statistics, 100)));
+                units_time(lengths.max_ns));
+    }
     if (s->open)
         why_add(text, sizeof text, "; %s begun, without an end", units_count(s->open));
     if (s->unknown)
