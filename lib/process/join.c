@@ -65,6 +65,17 @@ static bool is_same(const struct heir *heir, const struct view *v)
            now.is_successor == v->is_successor && now.open == v->open;
 }
 
+/* Each event of a refused process looks at the event set of its time (pt_event_writer). */
+static enum pt_gate gate_of(const struct heir *heir, const struct view *v,
+                            const struct pt_gates *gates, uint32_t id)
+{
+    if (!v->open)
+        return PT_GATE_CLOSED;
+    if (heir->refused && id && !v->is_successor)
+        return gates->asks ? PT_GATE_ASK : PT_GATE_OPEN;
+    return pt_gates_decide(gates, heir->page, heir->bit, id);
+}
+
 /* 1: something has changed meanwhile; 0; -EAGAIN. */
 static int set_gates(const struct heir *heir, const struct view *v)
 {
@@ -74,8 +85,7 @@ static int set_gates(const struct heir *heir, const struct view *v)
     if (v->open && pt_gates_make_room(&gates, heir->page, heir->bit) < 0)
         return -EAGAIN;
     for (uint32_t id = 0; id < PT_ID_MAX; id++) {
-        enum pt_gate gate = v->open ? pt_gates_decide(&gates, heir->page, heir->bit, id)
-                                    : PT_GATE_CLOSED;
+        enum pt_gate gate = gate_of(heir, v, &gates, id);
 
         if (!is_same(heir, v))
             return 1;

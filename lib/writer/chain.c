@@ -32,7 +32,7 @@ static struct pt_writer *open_writer(struct pt_self *self, struct pt_thread *t, 
 
     if (!seg || pt_load_seqcst(&seg->h->closed) || !pt_state_runs(pt_load_seqcst(&seg->h->state)))
         return NULL;
-    return pt_event_writer(self, t, level, bit, false);
+    return pt_event_writer(self, t, level, bit, 0);
 }
 
 /* Where other processes write the page and the names of next streams, mapping one can unmap

@@ -97,12 +97,15 @@ static void count_nested(struct pt_self *self, struct pt_thread *t, uint64_t ope
     }
 }
 
-/* A process that the stream has no room for: the event is lost, if the stream runs. */
-static void count_refused(struct pt_self *self, struct pt_seg *seg, unsigned bit, uint64_t epoch)
+/* A process that the stream has no room for: the event is lost, if the stream runs, and its event
+ * set has the type now.  No controller changes the gates of the process. */
+static void count_refused(struct pt_self *self, struct pt_seg *seg, unsigned bit, uint64_t epoch,
+                          uint32_t id)
 {
     if (!seg || pt_load_seqcst(&seg->h->closed)) {
         pt_page_revoke_bit(self->page, bit, epoch);
-    } else if (pt_state_runs(pt_load_seqcst(&seg->h->state))) {
+    } else if (pt_state_runs(pt_load_seqcst(&seg->h->state)) &&
+               pt_seg_wants(seg->h, pt_seg_filter(seg->h), id)) {
         pt_add_relaxed(&seg->h->lost_no_slot[PT_LOST_NO_MEMORY], 1u);
         pt_loss_interval_note(seg);
     }
@@ -126,7 +129,7 @@ static bool attach(struct pt_thread *t, unsigned level, unsigned bit, struct pt_
 }
 
 struct pt_writer *pt_event_writer(struct pt_self *self, struct pt_thread *t, unsigned level,
-                                  unsigned bit, bool for_event)
+                                  unsigned bit, uint32_t id)
 {
     uint64_t epoch = pt_load_seqcst(&self->page->epoch[bit]);
     struct pt_writer *writers = pt_thread_writers(t, level),
@@ -152,12 +155,12 @@ struct pt_writer *pt_event_writer(struct pt_self *self, struct pt_thread *t, uns
     if (pt_self_peek() != self || pt_fork_has_cut(t))
         return NULL;
     if (pt_unlikely(pt_load_relaxed(&self->page->stream[bit].refused))) {
-        if (for_event)
-            count_refused(self, seg, bit, epoch);
+        if (id)
+            count_refused(self, seg, bit, epoch, id);
         return NULL;
     }
     if (!seg) {
-        if (for_event)
+        if (id)
             pt_self_miss(self, bit, epoch, 1);
         return NULL;
     }
@@ -168,7 +171,7 @@ struct pt_writer *pt_event_writer(struct pt_self *self, struct pt_thread *t, uns
         return writer;
     if (writer && seg->chunk_reach)
         pt_writer_refuse(writer, seg->h);
-    if (for_event)
+    if (id)
         count_no_slot(seg, PT_LOST_NO_MEMORY);
     return NULL;
 }
@@ -262,7 +265,7 @@ static void record_in(struct pt_self *self, struct pt_thread *t, unsigned level,
         return;
     pt_for_each_bit(bit, open)
     {
-        struct pt_writer *writer = pt_event_writer(self, t, level, (unsigned)bit, true);
+        struct pt_writer *writer = pt_event_writer(self, t, level, (unsigned)bit, id);
 
         if (!writer)
             continue;

@@ -74,10 +74,10 @@ void pt_event_attention(struct pt_writer *writer) PT_HIDDEN PT_COLD;
 /* Leaves the writer's slot, then wakes readers and closes chunks that others wait for. */
 void pt_event_leave_writer(struct pt_writer *writer) PT_HIDDEN PT_COLD;
 /* The writer of a stream, attached; the thread is inside.  NULL: there is none.  With that an
- * event is lost, if for_event: it is counted in the segment, or once the process has mapped
- * that (pt_self_miss). */
+ * event of type id is lost, if that is not 0: it is counted in the segment, or once the process has
+ * mapped that (pt_self_miss). */
 struct pt_writer *pt_event_writer(struct pt_self *self, struct pt_thread *t, unsigned level,
-                                  unsigned bit, bool for_event) PT_HIDDEN PT_COLD;
+                                  unsigned bit, uint32_t id) PT_HIDDEN PT_COLD;
 
 /* Tells event frames of a stack apart; needs no frame pointer. */
 #define pt_event_frame() ((uintptr_t)__builtin_dwarf_cfa())

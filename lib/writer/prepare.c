@@ -27,7 +27,7 @@ static int prepare_streams(struct pt_self *self, struct pt_thread *t, uint64_t i
         if (!(pt_load_seqcst(&self->page->used) >> bit & 1) ||
             !(seg = pt_self_segment(self, bit, epoch)) || pt_load_seqcst(&seg->h->closed))
             continue; /* shut down, or not mapped: the next event tries that again */
-        if (!pt_event_writer(self, t, 0, bit, false)) {
+        if (!pt_event_writer(self, t, 0, bit, 0)) {
             r = -ENOMEM;
             continue;
         }

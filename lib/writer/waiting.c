@@ -51,7 +51,7 @@ static PT_COLD void store_slow(uint64_t streams, const struct posixtrace_waiting
         struct pt_writer *writer = &t->writers0[bit];
 
         if (entered && begins)
-            writer = pt_event_writer(self, t, 0, (unsigned)bit, false);
+            writer = pt_event_writer(self, t, 0, (unsigned)bit, 0);
         else if (!pt_writer_is_good(writer, pt_load_seqcst(&self->page->epoch[bit])))
             writer = NULL;
         if (writer)

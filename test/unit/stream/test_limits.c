@@ -160,6 +160,63 @@ static void fill_table(struct pt_seg *seg)
     }
 }
 
+static void filter_tick(trace_id_t trid, bool wanted)
+{
+    trace_event_set_t set;
+
+    ck_assert_int_eq(posix_trace_eventset_empty(&set), 0);
+    if (!wanted)
+        ck_assert_int_eq(posix_trace_eventset_add(tick, &set), 0);
+    ck_assert_int_eq(posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET), 0);
+}
+
+static void wait_and_trace(unsigned events, int in, int out)
+{
+    char byte;
+
+    if (read(in, &byte, 1) != 1)
+        _exit(1);
+    trace(events);
+    if (write(out, "", 1) != 1)
+        _exit(1);
+}
+
+/* The filter of the time decides what is lost, not that of the process's first event. */
+START_TEST(refused_and_filtered)
+{
+    static const bool wanted[] = { false, true, false, true };
+    trace_id_t trid = create(1 << 20, 64, POSIX_TRACE_UNTIL_FULL, -1);
+    const unsigned count = sizeof wanted / sizeof *wanted;
+    int to[2], from[2], status;
+    char byte;
+    pid_t pid;
+
+    fill_table(segment_of(trid));
+    ck_assert_int_eq(pipe(to), 0);
+    ck_assert_int_eq(pipe(from), 0);
+    pid = fork();
+    if (pid == 0) {
+        for (unsigned i = 0; i < count; i++)
+            wait_and_trace(i + 1, to[0], from[1]);
+        _exit(0);
+    }
+    for (unsigned i = 0; i < count; i++) {
+        filter_tick(trid, wanted[i]);
+        ck_assert_int_eq(write(to[1], "", 1), 1);
+        ck_assert_int_eq(read(from[0], &byte, 1), 1);
+    }
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert_int_eq(status, 0);
+    ck_assert_uint_eq(limits_of(trid).refused_processes, 1);
+    ck_assert_uint_eq(info_of(trid).lost[POSIXTRACE_LOST_NO_MEMORY], 2 + 4);
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+    for (unsigned i = 0; i < 2; i++) {
+        close(to[i]);
+        close(from[i]);
+    }
+}
+END_TEST
+
 START_TEST(refused_processes)
 {
     FILE *file = tmpfile();
@@ -307,6 +364,7 @@ static void add(TCase *t)
     tcase_add_test(t, more_than_255_children);
     tcase_add_test(t, children_one_after_another);
     tcase_add_test(t, refused_processes);
+    tcase_add_test(t, refused_and_filtered);
     tcase_add_test(t, refused_threads);
     tcase_add_test(t, ended_threads_after_a_look_at_the_books);
     tcase_add_test(t, advice_is_enough);
