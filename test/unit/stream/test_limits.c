@@ -181,7 +181,7 @@ static void wait_and_trace(unsigned events, int in, int out)
         _exit(1);
 }
 
-/* The filter of the time decides what is lost, not that of the process's first event. */
+/* Each loss is counted by the filter of its time, not by that of the process's first event. */
 START_TEST(refused_and_filtered)
 {
     static const bool wanted[] = { false, true, false, true };
