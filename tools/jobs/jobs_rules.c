@@ -141,6 +141,9 @@ const char *jobs_rule_why_none(const struct jobs_view *v, size_t rule)
     if (v->summary->long_calls_only && !events)
         advice = "the log has long calls only; 'posixtrace record' without --longer-than records "
                  "all";
+    else if (c->releases > 0 && v->log->info.lost[POSIXTRACE_LOST_LOG_FULL] > 0)
+        advice = "the log was full, and is read up to the first event that did not fit; a larger "
+                 "--log-size, or --policy=loop, keeps more";
     else if (c->releases > 0)
         advice = "none begins and ends in what was selected, or without a loss of events";
     else if (events)

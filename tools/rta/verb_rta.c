@@ -171,6 +171,8 @@ static bool has_system_events(const char *path)
 
 static int need_execution(const struct request *r, size_t count)
 {
+    const char *jobs = r->source.jobs.count > 0 ? ", and no job as --job says"
+                                                : "; for jobs without a sleep: --job";
     char *shown;
     size_t i = 0;
 
@@ -184,16 +186,14 @@ static int need_execution(const struct request *r, size_t count)
                    tasks[i].line, quote(tasks[i].name));
     else if (has_system_events(r->source.log))
         tool_error("%s, line %u: task %s has no C=, and %s no '%s' of it: it has context switches "
-                   "and calls, but no thread of that name with a whole job; for jobs without a "
-                   "sleep: --job",
+                   "and calls, but no thread of that name with a whole job%s",
                    shown, tasks[i].line, quote(tasks[i].name), quote(r->source.log),
-                   rta_value_metric(RTA_C));
+                   rta_value_metric(RTA_C), jobs);
     else
         tool_error("%s, line %u: task %s has no C=, and %s no '%s' of it; 'posixtrace record "
-                   "--system=calls,switches -- CMD' records what that needs; for jobs without a "
-                   "sleep: --job",
+                   "--system=calls,switches -- CMD' records what that needs%s",
                    shown, tasks[i].line, quote(tasks[i].name), quote(r->source.log),
-                   rta_value_metric(RTA_C));
+                   rta_value_metric(RTA_C), jobs);
     free(shown);
     return EXIT_FAILED;
 }
