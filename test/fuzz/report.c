@@ -4,12 +4,13 @@
  * Fuzz target: a report of a log whose events are the input, four bytes each: type, thread, time
  * that has passed, data; and why its pairs took long.  The shares of each thread's time add up to
  * it, the counts fit the events that there are, and a second report of the log says the same.
- * Segments of a pair add up to it, and those below one to that.
+ * Segments of a pair add up to it, and those below one to that; shares of a job to its response.
  */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 #include <posixtrace/event.h>
+#include <posixtrace/jobs.h>
 #include <posixtrace/log.h>
 #include <posixtrace/report.h>
 #include <posixtrace/system.h>
@@ -18,7 +19,7 @@
 
 enum { STEP = 4, EVENTS_MAX = 400, WINDOW = 3 };
 
-static unsigned long logs, threads, waits, segments;
+static unsigned long logs, threads, waits, segments, jobs;
 
 static const char *const names[] = { "posixtrace_switch_in",
                                      "posixtrace_switch_out",
@@ -212,11 +213,72 @@ static void explain_all(trace_id_t trid, uint8_t seed)
     explain(trid, &o);
 }
 
+static int check_job(void *context, const struct posixtrace_job *j)
+{
+    int64_t parts[] = { j->late_ns,     j->wakeup_ns,  j->run_ns,    j->system_ns,
+                        j->runnable_ns, j->unnamed_ns, j->unknown_ns };
+    int64_t sum = 0;
+
+    (void)context;
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        FUZZ_NEED(parts[i] >= 0);
+        sum += parts[i];
+    }
+    for (unsigned k = 0; k < POSIXTRACE_WAIT_KINDS; k++) {
+        FUZZ_NEED(j->wait_ns[k] >= 0);
+        sum += j->wait_ns[k];
+    }
+    FUZZ_NEED(sum == j->end_ns - j->begin_ns && j->woken_ns >= j->begin_ns &&
+              j->preemptions <= j->switches);
+    jobs++;
+    return 0;
+}
+
+/* Times of a thread do not overlap.  context: until when they were, by thread. */
+static int check_ran(void *context, pid_t pid, pid_t tid, int64_t from, int64_t to, bool known)
+{
+    int64_t *until = (int64_t *)context + pid * 4 + tid;
+
+    (void)known;
+    FUZZ_NEED(from < to && from >= *until);
+    *until = to;
+    return 0;
+}
+
+static void find_jobs(trace_id_t trid)
+{
+    static const struct posixtrace_job_rule rules[] = {
+        { POSIXTRACE_JOB_SLEEP, NULL, NULL },
+        { POSIXTRACE_JOB_TIMERFD, NULL, NULL },
+        { POSIXTRACE_JOB_POLL, NULL, NULL },
+        { POSIXTRACE_JOB_TIMED, NULL, NULL },
+        { POSIXTRACE_JOB_EVENTS, "x:begin", "x:end" },
+        { POSIXTRACE_JOB_EVENTS, "y:begin", "y:begin" }
+    };
+    int64_t until[12] = { 0 };
+    const struct posixtrace_jobs_options options = { .rules = rules,
+                                                     .rule_count = sizeof rules / sizeof rules[0],
+                                                     .from_ns = INT64_MIN,
+                                                     .to_ns = INT64_MAX,
+                                                     .job = check_job,
+                                                     .ran = check_ran,
+                                                     .context = until };
+    posixtrace_jobs_t *j;
+    int unavailable = 0;
+
+    FUZZ_NEED(posixtrace_jobs_create(trid, &options, sizeof options, &j) == 0);
+    while (!unavailable)
+        FUZZ_NEED(posixtrace_jobs_take(j, WINDOW, &unavailable) == 0);
+    FUZZ_NEED(posixtrace_jobs_end(j) == 0);
+    posixtrace_jobs_free(j);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     trace_id_t trid = make_log(data, size);
     uint64_t all = report_on(trid, false), part = report_on(trid, true);
 
+    find_jobs(trid);
     FUZZ_NEED(report_on(trid, false) == all && report_on(trid, true) == part);
     explain_all(trid, size > 0 ? data[size - 1] : 0);
     FUZZ_NEED(posix_trace_close(trid) == 0);
@@ -226,8 +288,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 static void finish(void)
 {
-    printf("%lu logs, %lu threads, %lu waits, %lu segments\n", logs, threads, waits, segments);
-    FUZZ_NEED(logs > 0 && threads > 0 && waits > 0 && segments > 0);
+    printf("%lu logs, %lu threads, %lu waits, %lu segments, %lu jobs\n", logs, threads, waits,
+           segments, jobs);
+    FUZZ_NEED(logs > 0 && threads > 0 && waits > 0 && segments > 0 && jobs > 0);
 }
 
 const struct fuzz_replay fuzz_replay = { .rounds = 300, .finish = finish };
