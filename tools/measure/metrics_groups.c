@@ -179,6 +179,7 @@ static void keep_longest(struct metrics_groups *g, struct metrics_group *row,
     if (row->least_count > 0 && length <= row->longest_ns)
         return;
     row->longest_ns = length;
+    row->longest_at_ns = m->begin_ns;
     row->longest_tid = m->tid;
     row->longest_thread_id = m->thread_id;
 }
@@ -234,6 +235,7 @@ int metrics_groups_merge(struct metrics_group *to, const struct metrics_group *f
         to->least_max_ns = from->least_max_ns;
     if (from->least_count > 0 && (to->least_count == 0 || from->longest_ns > to->longest_ns)) {
         to->longest_ns = from->longest_ns;
+        to->longest_at_ns = from->longest_at_ns;
         to->longest_tid = from->longest_tid;
         to->longest_thread_id = from->longest_thread_id;
         memcpy(to->longest_thread, from->longest_thread, sizeof to->longest_thread);

@@ -31,7 +31,8 @@ struct metrics_group {
     uint64_t least_count; /* and how many they are */
     uint64_t object;      /* of_object: the group is of an object of a process, not of a thread */
     bool of_object;
-    int64_t longest_ns; /* of all, if longest_tid or longest_thread_id is not 0: */
+    int64_t longest_ns;    /* of all, if longest_tid or longest_thread_id is not 0: */
+    int64_t longest_at_ns; /* when it began */
     pid_t longest_tid;
     uint64_t longest_thread_id;
     char longest_thread[METRICS_THREAD_NAME]; /* as thread */

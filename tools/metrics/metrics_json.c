@@ -30,6 +30,7 @@ static void put_group(const struct metrics_view *v, const struct metrics_group *
     json_integer("pid", g->pid);
     if (g->of_object) {
         put_hex("object", g->object);
+        metrics_put_symbol(v, g->pid, g->longest_at_ns, g->object);
         json_integer("longest_tid", g->longest_tid);
         json_text("longest_thread", g->longest_thread);
     } else {
@@ -69,6 +70,8 @@ static void put_worst(const struct metrics_view *v, const struct metrics_worst *
         json_text("thread", w->group->thread);
     if (posixtrace_metric_by_object(m->metric))
         put_hex("object", m->key);
+    if (posixtrace_metric_by_object(m->metric))
+        metrics_put_symbol(v, m->pid, m->begin_ns, m->key);
     json_integer("begin_ns", m->begin_ns);
     json_integer("end_ns", m->end_ns);
     json_integer("length_ns", metrics_groups_length(&v->groups, m));

@@ -21,7 +21,7 @@ static size_t columns_of(const struct metrics_view *v, struct table_column *to)
 {
     size_t count = 0;
 
-    to[count++] = (struct table_column){ .title = "# OBJECT", .left = true };
+    to[count++] = (struct table_column){ .title = "# OBJECT", .left = true, .flexible = true };
     to[count++] = (struct table_column){ .title = "PROCESS", .optional = true };
     to[count++] = (struct table_column){ .title = "COUNT" };
     to[count++] = (struct table_column){ .title = "TOTAL" };
@@ -37,9 +37,9 @@ static size_t columns_of(const struct metrics_view *v, struct table_column *to)
     return count;
 }
 
-static const char *object_label(const struct metrics_group *g)
+static const char *object_label(const struct metrics_view *v, const struct metrics_group *g)
 {
-    static char text[LABEL];
+    static char text[SITES_TEXT];
 
     if (!g->of_object)
         snprintf(text, sizeof text, "all");
@@ -48,7 +48,7 @@ static const char *object_label(const struct metrics_group *g)
     else if (g->object == 0 && g->least_count == 0)
         snprintf(text, sizeof text, "(any)");
     else
-        snprintf(text, sizeof text, "%s", metrics_object(g->object));
+        snprintf(text, sizeof text, "%s", metrics_object(v, g->pid, g->longest_at_ns, g->object));
     return text;
 }
 
@@ -70,7 +70,7 @@ static void table_row(struct table *t, const struct metrics_view *v, const struc
     bool bound = g->bounds > 0;
 
     table_add_row(t);
-    table_cell(t, object_label(g));
+    table_cell(t, object_label(v, g));
     table_cell(t, g->of_object ? metrics_thread(g->pid, 0) : "");
     table_cell(t, units_count(r->s.count));
     if (r->s.count > 0) {

@@ -81,6 +81,14 @@ void metrics_row_csv(const struct metrics_view *v, const struct metrics_row *r)
 
 /* ---- JSON ---- */
 
+void metrics_put_symbol(const struct metrics_view *v, pid_t pid, int64_t ns, uint64_t object)
+{
+    char text[SITES_TEXT];
+
+    if (object >= 65536 && sites_find(v->sites, pid, ns, object, POSIXTRACE_ADDRESS_DATA, text) > 0)
+        json_text("object_symbol", text);
+}
+
 static void put_longest(const struct metrics_group *g)
 {
     if (g->longest_tid != 0)
@@ -106,6 +114,7 @@ static void put_whose(const struct metrics_view *v, const struct metrics_row *r)
     if (v->form.rows == METRICS_OBJECTS) {
         snprintf(text, sizeof text, "0x%" PRIx64, g->object);
         json_text("object", text);
+        metrics_put_symbol(v, g->pid, g->longest_at_ns, g->object);
     }
     put_longest(g);
 }

@@ -29,6 +29,9 @@ void metrics_row_jsonl(const struct metrics_view *v, const struct metrics_row *r
 /* The members of its numbers, by json_out.h. */
 void metrics_row_members(const struct metrics_view *v, const struct metrics_row *r);
 
+/* "object_symbol", if there is a variable at the address. */
+void metrics_put_symbol(const struct metrics_view *v, pid_t pid, int64_t ns, uint64_t object);
+
 /* The columns of percentiles: where they end.  The titles are in static buffers. */
 struct table_column;
 size_t metrics_row_columns(const struct metrics_view *v, struct table_column *to, size_t count,

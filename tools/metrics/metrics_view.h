@@ -14,6 +14,7 @@
 
 #include "common/format_option.h"
 #include "input/log_file.h"
+#include "common/sites.h"
 #include "measure/metrics_cost.h"
 #include "measure/metrics_groups.h"
 #include "measure/metrics_pick.h"
@@ -26,6 +27,7 @@ struct metrics_view {
     struct metrics_groups groups;
     struct metrics_cost cost;
     struct metrics_select *select;
+    struct sites *sites; /* names of locks */
     posixtrace_metric_run_t *run;
     struct metrics_form form;
     bool has_origin;
@@ -127,8 +129,9 @@ const char *metrics_up_to(int64_t ns);
 const char *metrics_time_at_most(int64_t ns);
 /* The same for a lower and an upper bound: "12.345" or "12.345..99.000". */
 const char *metrics_us_range(int64_t ns, int64_t at_most_ns);
-/* An object: small numbers, as descriptors are, in decimal, others as addresses. */
-const char *metrics_object(uint64_t object);
+/* An object of a process: small numbers, as descriptors are, in decimal, others as variables, or
+ * addresses.  ns: when it was one. */
+const char *metrics_object(const struct metrics_view *v, pid_t pid, int64_t ns, uint64_t object);
 /* How a thread is called in tables: its kernel id, else its pthread_t. */
 const char *metrics_thread(pid_t tid, uint64_t thread_id);
 /* A name as it is shown; for free(). */

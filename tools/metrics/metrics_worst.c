@@ -100,12 +100,13 @@ static void print_one(const struct metrics_view *v, const struct metrics_worst *
 {
     const struct posixtrace_measurement *m = w->m;
     char *name = metrics_shown(OUTPUT_TEXT, w->group->of_object ? "" : w->group->thread);
-    char *command = metrics_worst_command(v, m), begin[48], object[64] = "";
+    char *command = metrics_worst_command(v, m), begin[48], object[SITES_TEXT + 16] = "";
     int64_t length = metrics_groups_length(&v->groups, m);
 
     put_time(begin, sizeof begin, v, m->begin_ns);
     if (posixtrace_metric_by_object(m->metric))
-        snprintf(object, sizeof object, ", object %s", metrics_object(m->key));
+        snprintf(object, sizeof object, ", object %s",
+                 metrics_object(v, m->pid, m->begin_ns, m->key));
     out_format("%9s at %s in %s%s%s%s%s\n", units_time(length), begin,
                metrics_thread(m->tid, m->thread_id), *name ? " " : "", name, object,
                m->bound ? " (at most)" : "");

@@ -61,6 +61,7 @@ static const struct option_spec options[] = { { "set", true, SET },
                                               { "percentiles", true, PERCENTILES },
                                               { "histogram", false, HISTOGRAM },
                                               { "worst", true, WORST },
+                                              SITES_OPTIONS,
                                               { "job", true, JOB },
                                               { "load", true, LOAD },
                                               { "cost", true, COST },
@@ -84,7 +85,7 @@ static const char help[] =
     "  --metric=NAME    only this one of the set, or pair; more than once: these\n"
     "  --user=NAME:INITIAL:FINAL[:elapsed | cpu | nosystem]  between two events\n"
     "  --format=FORMAT  text (default), json, jsonl or csv\n"
-    "  --color=WHEN     text in colour: auto (default), always or never\n" SELECT_HELP
+    "  --color=WHEN     text in colour: auto (default), always or never\n" SELECT_HELP SITES_HELP
     "  --stats, --each, --by=ROWS  rows by thread; measurement; metric or object\n"
     "  --percentiles=50,90,99.9, --histogram, --worst=N  what else; the longest\n"
     "  --job=SOURCE     jobs: sleep, timerfd, poll, timed, any, or events BEGIN..END\n"
@@ -106,6 +107,7 @@ struct request {
     struct metrics_form form;
     struct jobs_rules rules;
     int64_t load_ns;
+    struct sites sites;
     enum colour_when colour;
     struct metrics_cost cost;
     struct metrics_select select;
@@ -253,7 +255,9 @@ static int measure(const struct request *r, struct metrics_view *v, struct follo
         status = live ? metrics_take_live(v->run, live) : metrics_take_log(v->run, v->log);
     }
     if (status == EXIT_DONE) {
+        sites_open(v->sites, v->log->trid);
         metrics_view_end(v);
+        sites_close(v->sites);
         select_warn(&v->select->s, v->log);
         if (!checked && may_check(v, live, false))
             status = metrics_check_events(v);
@@ -283,6 +287,7 @@ static void make_view(struct metrics_view *v, struct request *r, const struct me
     v->groups.begins = metrics_jobs_released(pick);
     v->cost = r->cost;
     v->select = &r->select;
+    v->sites = &r->sites;
 }
 
 static int measure_live(struct request *r, struct metrics_pick *pick)
@@ -340,6 +345,8 @@ static int take_option(struct request *r, int code, const char *value)
 {
     if (select_is_option(code))
         return select_take_option(&r->select.s, code, value);
+    if (sites_is_option(code))
+        return sites_take_option(&r->sites, code, value);
     switch (code) {
     case SET: r->set = value; break;
     case METRIC: return add_word(&r->metrics, &r->metric_count, value);
