@@ -4,11 +4,12 @@
  * Addresses in events as functions, lines and variables: by the mappings of the processes that a
  * stream has (posixtrace/mapping.h), and the files of these mappings.
  *
- * A file is used if it has the build id of the mapping: the one at the path of the mapping, and
- * one with its debug information, /usr/lib/debug/.build-id/NN/REST.debug.  With a folder DIR for
- * files of another machine also DIR/.build-id/NN/REST.debug, DIR/PATH and DIR/NAME.  Nothing is
- * asked of the network.  Without a file, and in a build without libdw, an address is an offset in
- * its file; so it is where the file has no build id.
+ * A file is used if it has the build id of the mapping, and belongs to root or to the user: the
+ * one at the path of the mapping, and one with its debug information,
+ * /usr/lib/debug/.build-id/NN/REST.debug.  With a folder DIR for files of another machine also
+ * DIR/.build-id/NN/REST.debug, DIR/PATH and DIR/NAME, of any owner.  Nothing is asked of the
+ * network.  Without a file, and in a build without libdw, an address is an offset in its file; so
+ * it is where the file has no build id.
  *
  * Link with -lposixtrace-analysis.  Symbols belong to one thread at a time: thread-safe for
  * different ones.  Nothing here is async-signal-safe.  Functions of type int return 0 or an error

@@ -93,14 +93,15 @@ static bool is_wanted(int fd, const char *build_id)
                                            : false;
 }
 
-int pt_symbol_open(const char *path, const char *build_id)
+int pt_symbol_open(const char *path, const char *build_id, bool named)
 {
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
     struct stat st;
 
     if (fd < 0)
         return -1;
-    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= SIZE_MAX_FILE && build_id[0] &&
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= SIZE_MAX_FILE &&
+        (named || st.st_uid == 0 || st.st_uid == geteuid()) && build_id[0] &&
         is_wanted(fd, build_id))
         return fd;
     close(fd);

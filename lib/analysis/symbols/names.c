@@ -18,6 +18,7 @@ struct pt_symbol_module {
     Dwfl_Module *module; /* NULL: there is no file */
     Dwarf_Addr start;
     char *debug; /* path of the file with the debug information, or NULL */
+    bool named;  /* it is in a folder that the user has named */
     const char *build_id;
 };
 
@@ -38,7 +39,7 @@ static int find_debug(Dwfl_Module *module, void **data, const char *name, Dwarf_
                       const char *path, const char *link, GElf_Word crc, char **found)
 {
     struct pt_symbol_module *m = *data;
-    int fd = m && m->debug ? pt_symbol_open(m->debug, m->build_id) : -1;
+    int fd = m && m->debug ? pt_symbol_open(m->debug, m->build_id, m->named) : -1;
 
     (void)module, (void)name, (void)base, (void)path, (void)link, (void)crc;
     *found = fd >= 0 ? strdup(m->debug) : NULL;
@@ -48,8 +49,8 @@ static int find_debug(Dwfl_Module *module, void **data, const char *name, Dwarf_
 static const Dwfl_Callbacks callbacks = { .find_elf = find_no_elf, .find_debuginfo = find_debug };
 
 /* A descriptor of the file of that name, and its path in path; or -1. */
-__attribute__((format(printf, 3, 4))) static int try_path(char path[PATH_MAX], const char *build_id,
-                                                          const char *format, ...)
+__attribute__((format(printf, 4, 5))) static int try_path(char path[PATH_MAX], const char *build_id,
+                                                          bool named, const char *format, ...)
 {
     va_list args;
     int length;
@@ -57,20 +58,21 @@ __attribute__((format(printf, 3, 4))) static int try_path(char path[PATH_MAX], c
     va_start(args, format);
     length = vsnprintf(path, PATH_MAX, format, args);
     va_end(args);
-    return length > 0 && length < PATH_MAX ? pt_symbol_open(path, build_id) : -1;
+    return length > 0 && length < PATH_MAX ? pt_symbol_open(path, build_id, named) : -1;
 }
 
-static int open_debug(char path[PATH_MAX], const char *build_id, const char *debug_dir)
+static int open_debug(char path[PATH_MAX], const char *build_id, const char *debug_dir, bool *named)
 {
     int fd = -1;
 
     if (strlen(build_id) < 4)
         return -1;
     if (debug_dir)
-        fd = try_path(path, build_id, "%s/.build-id/%.2s/%s.debug", debug_dir, build_id,
+        fd = try_path(path, build_id, true, "%s/.build-id/%.2s/%s.debug", debug_dir, build_id,
                       build_id + 2);
+    *named = fd >= 0;
     if (fd < 0)
-        fd = try_path(path, build_id, "/usr/lib/debug/.build-id/%.2s/%s.debug", build_id,
+        fd = try_path(path, build_id, false, "/usr/lib/debug/.build-id/%.2s/%s.debug", build_id,
                       build_id + 2);
     return fd;
 }
@@ -80,11 +82,11 @@ static int open_file(char path[PATH_MAX], const struct pt_symbol_file *file, con
     int fd = -1;
 
     if (debug_dir)
-        fd = try_path(path, file->build_id, "%s%s", debug_dir, file->path);
+        fd = try_path(path, file->build_id, true, "%s%s", debug_dir, file->path);
     if (fd < 0 && debug_dir)
-        fd = try_path(path, file->build_id, "%s/%s", debug_dir, strrchr(file->path, '/') + 1);
+        fd = try_path(path, file->build_id, true, "%s/%s", debug_dir, strrchr(file->path, '/') + 1);
     if (fd < 0)
-        fd = try_path(path, file->build_id, "%s", file->path);
+        fd = try_path(path, file->build_id, false, "%s", file->path);
     return fd;
 }
 
@@ -114,7 +116,7 @@ struct pt_symbol_module *pt_symbol_module_new(const struct pt_symbol_file *file,
     if (!m || !file->build_id[0])
         return m;
     m->build_id = file->build_id;
-    debug_fd = open_debug(debug, file->build_id, debug_dir);
+    debug_fd = open_debug(debug, file->build_id, debug_dir, &m->named);
     fd = open_file(path, file, debug_dir);
     if (debug_fd >= 0)
         m->debug = strdup(debug);

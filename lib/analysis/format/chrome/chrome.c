@@ -180,7 +180,7 @@ static void put_begin(void *self, const struct pt_tl_track *t, int64_t ns, uint3
     put_name(c, pt_timeline_label(c->timeline, label));
     put_category(c, ev);
     if (ev)
-        pt_chrome_args(&c->json, ev, false);
+        pt_chrome_args(&c->json, ev, false, c->stacks);
     else
         PT_JSON_TEXT(&c->json, ",\"args\":{\"continued\":true}");
     close_event(c);
@@ -196,7 +196,7 @@ static void put_end(void *self, const struct pt_tl_track *t, int64_t ns, uint32_
     open_event(c, 'E', t, ns);
     put_name(c, pt_timeline_label(c->timeline, label));
     if (ev)
-        pt_chrome_args(&c->json, ev, true);
+        pt_chrome_args(&c->json, ev, true, c->stacks);
     close_event(c);
 }
 
@@ -212,7 +212,7 @@ static void put_instant(void *self, const struct pt_tl_track *t, const struct pt
         PT_JSON_TEXT(&c->json, ",\"s\":\"t\"");
     put_name(c, ev->type->name);
     put_category(c, ev);
-    pt_chrome_args(&c->json, ev, false);
+    pt_chrome_args(&c->json, ev, false, c->stacks);
     if (pt_chrome_is_stack(ev)) {
         PT_JSON_TEXT(&c->json, ",\"sf\":");
         pt_json_unsigned(&c->json, pt_chrome_stack(c->stacks, ev->e));

@@ -72,8 +72,22 @@ static void put_fields(struct pt_json *j, const struct pt_tl_event *ev)
     }
 }
 
+/* The function in which a call was made, if it is known. */
+static void put_caller(struct pt_json *j, const struct pt_tl_event *ev,
+                       struct pt_chrome_stacks *stacks)
+{
+    char text[PT_CHROME_SYMBOL];
+    size_t length = pt_chrome_caller(stacks, ev, text);
+
+    if (length == 0)
+        return;
+    PT_JSON_TEXT(j, ",\"caller_symbol\":");
+    pt_json_string(j, text, length);
+}
+
 /* The arguments of an event that ends a slice are separate from those of its start. */
-void pt_chrome_args(struct pt_json *j, const struct pt_tl_event *ev, bool ends)
+void pt_chrome_args(struct pt_json *j, const struct pt_tl_event *ev, bool ends,
+                    struct pt_chrome_stacks *stacks)
 {
     bool truncated = ev->e->truncation != POSIX_TRACE_NOT_TRUNCATED, any = true;
 
@@ -84,6 +98,7 @@ void pt_chrome_args(struct pt_json *j, const struct pt_tl_event *ev, bool ends)
         PT_JSON_TEXT(j, "\"end\":{");
     if (ev->layout) {
         put_fields(j, ev);
+        put_caller(j, ev, stacks);
     } else if (ev->ignores) {
         PT_JSON_TEXT(j, "\"ignores\":");
         pt_json_string(j, ev->ignores, strlen(ev->ignores));

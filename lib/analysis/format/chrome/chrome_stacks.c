@@ -8,8 +8,6 @@
 #include <string.h>
 #include "analysis/format/chrome/chrome.h"
 
-enum { TEXT = 240 };
-
 struct frame {
     uint64_t parent; /* number; 0: it is the outermost */
     char *name;
@@ -126,18 +124,36 @@ bool pt_chrome_is_stack(const struct pt_tl_event *ev)
            count_of(ev->e) > 0;
 }
 
+size_t pt_chrome_caller(struct pt_chrome_stacks *s, const struct pt_tl_event *ev,
+                        char to[PT_CHROME_SYMBOL])
+{
+    size_t field;
+
+    if (!s->symbols || ev->e->id < POSIXTRACE_MUTEX_LOCK ||
+        ev->e->id >= POSIX_TRACE_UNNAMED_USEREVENT)
+        return 0;
+    field = posixtrace_layout_find(ev->layout, "caller");
+    if (field >= ev->fields || posixtrace_symbols_update(s->symbols, s->job->trid) != 0)
+        return 0;
+    return posixtrace_symbols_text(
+        s->symbols, ev->e->pid, ev->e->ns,
+        posixtrace_value_integer(ev->layout, field, &ev->values[field], 0),
+        POSIXTRACE_ADDRESS_RETURN, to, PT_CHROME_SYMBOL);
+}
+
 uint64_t pt_chrome_stack(struct pt_chrome_stacks *s, const struct posixtrace_event *e)
 {
     uint64_t parent = 0, address;
-    char text[TEXT];
+    char text[PT_CHROME_SYMBOL];
 
     if (s->symbols)
         posixtrace_symbols_update(s->symbols, s->job->trid);
     for (unsigned i = count_of(e); i > 0; i--) {
         memcpy(&address, (const char *)e->data + 2 + (i - 1) * sizeof address, sizeof address);
-        if (!s->symbols || posixtrace_symbols_text(s->symbols, e->pid, e->ns, address,
-                                                   POSIXTRACE_ADDRESS_RETURN, text, TEXT) == 0)
-            snprintf(text, TEXT, "0x%llx", (unsigned long long)address);
+        if (!s->symbols ||
+            posixtrace_symbols_text(s->symbols, e->pid, e->ns, address, POSIXTRACE_ADDRESS_RETURN,
+                                    text, sizeof text) == 0)
+            snprintf(text, sizeof text, "0x%llx", (unsigned long long)address);
         parent = frame_of(s, parent, text);
         if (parent == 0)
             return 0;
