@@ -11,122 +11,20 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <posixtrace/report.h>
-#include <posixtrace/symbols.h>
 #include <posixtrace/system.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analysis/format/common/format.h"
-#include "analysis/format/folded/folded_lines.h"
+#include "analysis/format/folded/folded.h"
 
-enum { TYPES = 4096, DEPTH = 32, NAME = 64, FRAME = 240 };
-enum of { WAITS, OFFCPU, PAIRS };
+enum { FRAME = 240 };
 enum { NOTE_DEEP };
-
-/* What events of a type mean; their names are those of posixtrace/system.h. */
-enum role {
-    NEW,
-    NOTHING,
-    BEGINS, /* a call that may wait */
-    ENDS,   /* the one whose type is before it */
-    WHOLE,  /* long_call */
-    STILL,  /* waiting */
-    STACK,
-    GETS,
-    WAITS_OUT,
-    PREEMPTED,
-    PAIR_BEGINS,
-    PAIR_ENDS,
-    GAP
-};
-
-struct open {
-    trace_event_id_t id;
-    int64_t since, off, inner; /* off the processor; in pairs inside of it */
-    uint64_t caller;
-    const char *label;
-};
-
-struct thread {
-    pid_t pid, tid;
-    char name[16];
-    unsigned depth, deeper;
-    struct open open[DEPTH];
-    int64_t out; /* since then off the processor; INT64_MIN: on it, or not known */
-    bool preempted, waits_for_stack;
-    int64_t value, at; /* of the call that has ended */
-    struct open ended;
-};
-
-struct folded {
-    struct pt_job *job;
-    enum of of;
-    posixtrace_symbols_t *symbols;
-    uint8_t role[TYPES];
-    char *label[TYPES];
-    struct thread *threads;
-    size_t count, room;
-    struct thread **hash; /* by pid and tid */
-    size_t hash_room;
-    struct pt_folded_lines lines;
-    struct pt_folded_stack stack;
-    bool failed;
-};
-
-/* ---- threads ---- */
-
-static size_t cell_of(const struct folded *f, pid_t pid, pid_t tid)
-{
-    size_t i = ((uint64_t)(uint32_t)pid << 32 | (uint32_t)tid) * 0x9e3779b97f4a7c15ull >> 32;
-
-    i &= f->hash_room - 1;
-    while (f->hash[i] && (f->hash[i]->tid != tid || f->hash[i]->pid != pid))
-        i = (i + 1) & (f->hash_room - 1);
-    return i;
-}
-
-static bool grow(struct folded *f)
-{
-    size_t room = f->hash_room ? f->hash_room * 2 : 64;
-    struct thread **hash = calloc(room, sizeof *hash), **old = f->hash;
-    size_t had = f->hash_room;
-
-    if (!hash)
-        return false;
-    f->hash = hash;
-    f->hash_room = room;
-    for (size_t i = 0; i < had; i++)
-        if (old[i])
-            f->hash[cell_of(f, old[i]->pid, old[i]->tid)] = old[i];
-    free(old);
-    return true;
-}
-
-static struct thread *thread_of(struct folded *f, const struct posixtrace_event *e)
-{
-    struct thread *t;
-    size_t i;
-
-    if (f->count * 2 >= f->hash_room && !grow(f))
-        return NULL;
-    i = cell_of(f, e->pid, e->tid);
-    if (!f->hash[i]) {
-        f->hash[i] = calloc(1, sizeof *t);
-        f->count += f->hash[i] != NULL;
-        if (f->hash[i])
-            *f->hash[i] = (struct thread){ .pid = e->pid, .tid = e->tid, .out = INT64_MIN };
-    }
-    t = f->hash[i];
-    if (t && e->thread_name[0])
-        snprintf(t->name, sizeof t->name, "%s", e->thread_name);
-    return t;
-}
 
 /* ---- stacks ---- */
 
 /* Process and thread; the process has the name of its first thread. */
-static void begin_stack(struct folded *f, const struct thread *t)
+static void begin_stack(struct pt_folded *f, const struct pt_folded_thread *t)
 {
-    const struct thread *first = f->hash[cell_of(f, t->pid, t->pid)];
+    const struct pt_folded_thread *first = pt_folded_find(f, t->pid, t->pid);
     char number[32];
 
     f->stack.length = 0;
@@ -136,7 +34,7 @@ static void begin_stack(struct folded *f, const struct thread *t)
     pt_folded_push(&f->stack, t->name[0] ? t->name : number);
 }
 
-static void push_address(struct folded *f, const struct thread *t, uint64_t address)
+static void push_address(struct pt_folded *f, const struct pt_folded_thread *t, uint64_t address)
 {
     struct posixtrace_symbol s;
     const char *slash;
@@ -154,7 +52,7 @@ static void push_address(struct folded *f, const struct thread *t, uint64_t addr
     pt_folded_push(&f->stack, text);
 }
 
-static void add(struct folded *f, int64_t ns)
+static void add(struct pt_folded *f, int64_t ns)
 {
     if (!f->failed && ns > 0 && !pt_folded_add(&f->lines, &f->stack, (uint64_t)ns)) {
         f->failed = true;
@@ -163,7 +61,8 @@ static void add(struct folded *f, int64_t ns)
 }
 
 /* The call that has ended, with the stack in that event, or NULL. */
-static void settle(struct folded *f, struct thread *t, const struct posixtrace_event *e)
+static void settle(struct pt_folded *f, struct pt_folded_thread *t,
+                   const struct posixtrace_event *e)
 {
     uint16_t count = 0;
     uint64_t address;
@@ -189,72 +88,6 @@ static void settle(struct folded *f, struct thread *t, const struct posixtrace_e
     add(f, t->value);
 }
 
-/* ---- types ---- */
-
-static bool ends_with(const char *name, const char *end)
-{
-    size_t length = strlen(name), rest = strlen(end);
-
-    return length > rest && strcmp(name + length - rest, end) == 0;
-}
-
-/* Which types begin calls that wait, by their names: the next one ends them. */
-static bool begins(const char *name)
-{
-    static const char *const names[] = { "mutex_lock",   "rwlock_lock", "cond_wait",   "sem_wait",
-                                         "barrier_wait", "sleep",       "io",          "poll",
-                                         "file_lock",    "futex_wait",  "thread_join", "child_wait",
-                                         "signal_wait" };
-
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    return false;
-}
-
-static enum role system_role(struct folded *f, const struct posixtrace_event *e, const char *name)
-{
-    static const struct {
-        const char *name;
-        enum role role;
-    } others[] = { { "long_call", WHOLE },      { "waiting", STILL },
-                   { "stack", STACK },          { "switch_in", GETS },
-                   { "switch_out", WAITS_OUT }, { "switch_preempted", PREEMPTED } };
-
-    if (begins(name))
-        return BEGINS;
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
-        if (strcmp(name, others[i].name) == 0)
-            return others[i].role;
-    return e->id > 0 && f->role[e->id - 1] == BEGINS ? ENDS : NOTHING;
-}
-
-static enum role role_of(struct folded *f, const struct posixtrace_event *e)
-{
-    const char *name = e->name;
-    enum role role = NOTHING;
-
-    if (e->id >= TYPES)
-        return NOTHING;
-    if (f->role[e->id] != NEW)
-        return f->role[e->id];
-    if (e->id == POSIX_TRACE_OVERFLOW || e->id == POSIX_TRACE_STOP)
-        role = GAP;
-    else if (strncmp(name, "posixtrace_", 11) == 0)
-        role = system_role(f, e, name + 11);
-    else if (ends_with(name, ":begin"))
-        role = PAIR_BEGINS;
-    else if (ends_with(name, ":end"))
-        role = PAIR_ENDS;
-    f->label[e->id] = strdup(strncmp(name, "posixtrace_", 11) == 0 ? name + 11 : name);
-    for (char *p = f->label[e->id]; p && *p && role == BEGINS; p++)
-        *p = *p == '_' ? ' ' : *p;
-    if (f->label[e->id] && (role == PAIR_BEGINS || role == PAIR_ENDS))
-        *strrchr(f->label[e->id], ':') = '\0';
-    f->role[e->id] = role;
-    return role;
-}
-
 /* ---- events ---- */
 
 static uint32_t u32_at(const struct posixtrace_event *e, size_t at)
@@ -276,7 +109,7 @@ static uint64_t u64_at(const struct posixtrace_event *e, size_t at)
 }
 
 /* The name of the call, where its type has several. */
-static const char *call_label(const struct folded *f, trace_event_id_t id, uint32_t call)
+static const char *call_label(const struct pt_folded *f, trace_event_id_t id, uint32_t call)
 {
     bool has_call = id == POSIXTRACE_IO || id == POSIXTRACE_POLL || id == POSIXTRACE_FILE_LOCK ||
                     id == POSIXTRACE_CHILD_WAIT || id == POSIXTRACE_SIGNAL_WAIT;
@@ -287,23 +120,24 @@ static const char *call_label(const struct folded *f, trace_event_id_t id, uint3
     return name ? name : "wait";
 }
 
-static struct open *open_one(struct folded *f, struct thread *t, const struct posixtrace_event *e)
+static struct pt_folded_open *open_one(struct pt_folded *f, struct pt_folded_thread *t,
+                                       const struct posixtrace_event *e)
 {
-    struct open *o;
+    struct pt_folded_open *o;
 
-    if (t->depth == DEPTH) {
+    if (t->depth == PT_FOLDED_DEPTH) {
         if (t->deeper++ == 0)
             pt_job_left_out(f->job, NOTE_DEEP, "more than %d calls or pairs inside each other",
-                            DEPTH);
+                            PT_FOLDED_DEPTH);
         return NULL;
     }
     o = &t->open[t->depth++];
-    *o = (struct open){ .id = e->id, .since = e->ns };
+    *o = (struct pt_folded_open){ .id = e->id, .since = e->ns };
     return o;
 }
 
 /* Removes the innermost one of that type, and those inside of it, which have no end. */
-static bool close_one(struct thread *t, trace_event_id_t id, struct open *o)
+static bool close_one(struct pt_folded_thread *t, trace_event_id_t id, struct pt_folded_open *o)
 {
     unsigned i = t->depth;
 
@@ -316,9 +150,10 @@ static bool close_one(struct thread *t, trace_event_id_t id, struct open *o)
     return true;
 }
 
-static void call_begins(struct folded *f, struct thread *t, const struct posixtrace_event *e)
+static void call_begins(struct pt_folded *f, struct pt_folded_thread *t,
+                        const struct posixtrace_event *e)
 {
-    struct open *o = open_one(f, t, e);
+    struct pt_folded_open *o = open_one(f, t, e);
 
     if (!o)
         return;
@@ -326,18 +161,18 @@ static void call_begins(struct folded *f, struct thread *t, const struct posixtr
     o->label = call_label(f, e->id, u32_at(e, 0));
 }
 
-static void call_ended(struct folded *f, struct thread *t, const struct open *o, int64_t duration,
-                       int64_t at)
+static void call_ended(struct pt_folded *f, struct pt_folded_thread *t,
+                       const struct pt_folded_open *o, int64_t duration, int64_t at)
 {
     t->ended = *o;
-    t->value = f->of == OFFCPU ? o->off : duration;
+    t->value = f->of == PT_FOLDED_OFFCPU ? o->off : duration;
     t->at = at;
     t->waits_for_stack = true;
 }
 
 /* A call whole, by the type that would begin it; duration and caller are at these places. */
-static void take_whole(struct folded *f, struct thread *t, const struct posixtrace_event *e,
-                       size_t duration, size_t caller)
+static void take_whole(struct pt_folded *f, struct pt_folded_thread *t,
+                       const struct posixtrace_event *e, size_t duration, size_t caller)
 {
     static const struct {
         uint32_t type;
@@ -348,7 +183,7 @@ static void take_whole(struct folded *f, struct thread *t, const struct posixtra
         { POSIXTRACE_BARRIER_WAIT, "barrier wait" }, { POSIXTRACE_SLEEP, "sleep" },
         { POSIXTRACE_FUTEX_WAIT, "futex wait" },     { POSIXTRACE_THREAD_JOIN, "thread join" }
     };
-    struct open o = { .caller = u64_at(e, caller) };
+    struct pt_folded_open o = { .caller = u64_at(e, caller) };
 
     o.label = posixtrace_call_text(u32_at(e, 4));
     for (size_t i = 0; !o.label && i < sizeof types / sizeof types[0]; i++)
@@ -359,12 +194,13 @@ static void take_whole(struct folded *f, struct thread *t, const struct posixtra
     call_ended(f, t, &o, (int64_t)u64_at(e, duration), e->ns);
 }
 
-static void take_in(struct folded *f, struct thread *t, const struct posixtrace_event *e)
+static void take_in(struct pt_folded *f, struct pt_folded_thread *t,
+                    const struct posixtrace_event *e)
 {
     int64_t ns = t->out == INT64_MIN ? 0 : e->ns - t->out;
 
     t->out = INT64_MIN;
-    if (f->of != OFFCPU || ns <= 0)
+    if (f->of != PT_FOLDED_OFFCPU || ns <= 0)
         return;
     if (t->depth > 0 && !t->preempted) {
         t->open[t->depth - 1].off += ns;
@@ -375,19 +211,21 @@ static void take_in(struct folded *f, struct thread *t, const struct posixtrace_
     add(f, ns);
 }
 
-static void pair_begins(struct folded *f, struct thread *t, const struct posixtrace_event *e)
+static void pair_begins(struct pt_folded *f, struct pt_folded_thread *t,
+                        const struct posixtrace_event *e)
 {
-    struct open *o = open_one(f, t, e);
+    struct pt_folded_open *o = open_one(f, t, e);
 
     if (o)
         o->label = f->label[e->id];
 }
 
 /* The pair whose name the end has, and the pairs around it. */
-static void pair_ends(struct folded *f, struct thread *t, const struct posixtrace_event *e)
+static void pair_ends(struct pt_folded *f, struct pt_folded_thread *t,
+                      const struct posixtrace_event *e)
 {
     unsigned i = t->depth;
-    struct open *o;
+    struct pt_folded_open *o;
     int64_t ns;
 
     while (i > 0 && (!t->open[i - 1].label || !f->label[e->id] ||
@@ -407,7 +245,7 @@ static void pair_ends(struct folded *f, struct thread *t, const struct posixtrac
 }
 
 /* Where events are missing nothing that is open is known to end. */
-static void forget_all(struct folded *f)
+static void forget_all(struct pt_folded *f)
 {
     for (size_t i = 0; i < f->hash_room; i++)
         if (f->hash[i]) {
@@ -417,52 +255,52 @@ static void forget_all(struct folded *f)
         }
 }
 
-static void take_call(struct folded *f, struct thread *t, const struct posixtrace_event *e,
-                      enum role role)
+static void take_call(struct pt_folded *f, struct pt_folded_thread *t,
+                      const struct posixtrace_event *e, enum pt_folded_role role)
 {
-    struct open o;
+    struct pt_folded_open o;
 
-    if (role == BEGINS)
+    if (role == PT_FOLDED_BEGINS)
         call_begins(f, t, e);
-    else if (role == WHOLE)
+    else if (role == PT_FOLDED_WHOLE)
         take_whole(f, t, e, 24, 32);
-    else if (role == STILL)
+    else if (role == PT_FOLDED_STILL)
         take_whole(f, t, e, 16, 24);
-    else if (role == ENDS && t->deeper > 0)
+    else if (role == PT_FOLDED_ENDS && t->deeper > 0)
         t->deeper--;
-    else if (role == ENDS && close_one(t, e->id - 1, &o))
+    else if (role == PT_FOLDED_ENDS && close_one(t, e->id - 1, &o))
         call_ended(f, t, &o, e->ns - o.since, e->ns);
 }
 
-static void take(struct folded *f, struct thread *t, const struct posixtrace_event *e)
+static void take(struct pt_folded *f, struct pt_folded_thread *t, const struct posixtrace_event *e)
 {
-    enum role role = role_of(f, e);
+    enum pt_folded_role role = pt_folded_role_of(f, e);
 
-    if (role == GAP) {
+    if (role == PT_FOLDED_GAP) {
         forget_all(f);
         return;
     }
-    if (role == WAITS_OUT || role == PREEMPTED) {
+    if (role == PT_FOLDED_WAITS_OUT || role == PT_FOLDED_PREEMPTED) {
         t->out = e->ns;
-        t->preempted = role == PREEMPTED;
+        t->preempted = role == PT_FOLDED_PREEMPTED;
         return;
     }
-    if (role == GETS) {
+    if (role == PT_FOLDED_GETS) {
         take_in(f, t, e);
         return;
     }
-    settle(f, t, role == STACK ? e : NULL);
-    if (f->of != PAIRS)
+    settle(f, t, role == PT_FOLDED_STACK ? e : NULL);
+    if (f->of != PT_FOLDED_PAIRS)
         take_call(f, t, e, role);
-    else if (role == PAIR_BEGINS)
+    else if (role == PT_FOLDED_PAIR_BEGINS)
         pair_begins(f, t, e);
-    else if (role == PAIR_ENDS)
+    else if (role == PT_FOLDED_PAIR_ENDS)
         pair_ends(f, t, e);
 }
 
 /* ---- the job ---- */
 
-static int take_options(struct folded *f)
+static int take_options(struct pt_folded *f)
 {
     static const char *const kinds[] = { "waits", "offcpu", "pairs" };
     const char *of = pt_job_option(f->job, "of", 0), *dir = pt_job_option(f->job, "debug-dir", 0);
@@ -472,20 +310,20 @@ static int take_options(struct folded *f)
         i++;
     if (i == 3)
         return pt_job_fail(f->job, EINVAL, "option of=%s: say waits, offcpu or pairs", of);
-    f->of = (enum of)i;
+    f->of = (enum pt_folded_of)i;
     if (!pt_job_option(f->job, "no-symbols", 0) && posixtrace_symbols_create(dir, &f->symbols) != 0)
         return pt_job_fail(f->job, ENOMEM, "no memory for symbols");
     return 0;
 }
 
-static int work(struct folded *f)
+static int work(struct pt_folded *f)
 {
     struct posixtrace_event e;
-    struct thread *t;
+    struct pt_folded_thread *t;
     int error = take_options(f);
 
     while (!error && !f->failed && pt_job_next(f->job, &e)) {
-        t = thread_of(f, &e);
+        t = pt_folded_thread_of(f, &e);
         if (!t)
             return pt_job_fail(f->job, ENOMEM, "no memory for the threads");
         take(f, t, &e);
@@ -499,7 +337,7 @@ static int work(struct folded *f)
 
 static int write_folded(struct pt_job *job)
 {
-    struct folded *f = calloc(1, sizeof *f);
+    struct pt_folded *f = calloc(1, sizeof *f);
     int error;
 
     if (!f)
@@ -509,7 +347,7 @@ static int write_folded(struct pt_job *job)
     posixtrace_symbols_free(f->symbols);
     for (size_t i = 0; i < f->hash_room; i++)
         free(f->hash[i]);
-    for (size_t i = 0; i < TYPES; i++)
+    for (size_t i = 0; i < PT_FOLDED_TYPES; i++)
         free(f->label[i]);
     free(f->hash);
     pt_folded_free(&f->lines);

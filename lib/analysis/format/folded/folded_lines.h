@@ -23,12 +23,12 @@ struct pt_folded_lines {
     size_t room, count;
 };
 
-enum { PT_FOLDED_STACK = 8192 };
+enum { PT_FOLDED_BYTES = 8192 };
 
 /* A stack under construction; one that is too long ends early. */
 struct pt_folded_stack {
     size_t length;
-    char text[PT_FOLDED_STACK];
+    char text[PT_FOLDED_BYTES];
 };
 
 /* Appends a frame; characters that have a meaning in such a file, or are not printable, are '_'. */
