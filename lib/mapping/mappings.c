@@ -263,6 +263,7 @@ static PT_COLD void note(uintptr_t address)
     struct pt_self *self = pt_self_get();
     uint64_t *page = page_of(address);
     sigset_t before;
+    uint32_t seen;
     int cancel;
 
     if (!self || !page || pt_load_relaxed(&self->page->gates[0]) == 0)
@@ -271,8 +272,12 @@ static PT_COLD void note(uintptr_t address)
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
     if (take_state(self->pid)) {
         look(self, address);
+        seen = looked_at;
         pt_store_release(&holder, 0u);
-        pt_store_relaxed(page, (uint64_t)(address >> PAGE_SHIFT));
+        pt_store_seqcst(page, (uint64_t)(address >> PAGE_SHIFT));
+        /* pt_mappings_changed() may have emptied the table before the store. */
+        if (pt_load_seqcst(&changes) != seen)
+            pt_store_relaxed(page, (uint64_t)0);
     }
     pthread_setcancelstate(cancel, NULL);
     pt_thread_let_signals(&before);
@@ -297,7 +302,7 @@ void pt_mappings_changed(void)
 {
     uint64_t *p = pt_load_relaxed(&pages);
 
-    pt_add_relaxed(&changes, 1u);
+    pt_add_seqcst(&changes, 1u);
     for (unsigned i = 0; p && i < PAGES; i++)
         pt_store_relaxed(&p[i], (uint64_t)0);
 }

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* The list of mappings in a name map: all mappings of the map and all threads have the same texts by
+ * the same numbers; a list that is full; hostile contents. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "page/mapping_list.h"
+#include "place/dir.h"
+#include "shm_helpers.h"
+
+static struct pt_names *make(char file[64])
+{
+    struct pt_names *n;
+
+    ck_assert_int_eq(pt_names_create(&n, file), 0);
+    return n;
+}
+
+static uint32_t add_text(struct pt_names *n, const char *text)
+{
+    uint32_t id = 0;
+
+    ck_assert_int_eq(pt_mapping_list_add(n, text, strlen(text), &id), 0);
+    return id;
+}
+
+START_TEST(texts)
+{
+    struct pt_names *a, *b, *copy;
+    char file[64], longest[PT_MAPPING_MAX + 2];
+    int dir = pt_dir_open(true);
+    uint32_t id;
+
+    a = make(file);
+    ck_assert_uint_eq(pt_mapping_list_end(a), 1);
+    ck_assert_ptr_null(pt_mapping_list_get(a, 1));
+    ck_assert_uint_eq(add_text(a, "one"), 1);
+    ck_assert_int_eq(pt_names_open(&b, file), 0);
+    ck_assert_uint_eq(add_text(b, "two"), 2);
+    ck_assert_uint_eq(add_text(b, ""), 3);
+    ck_assert_uint_eq(pt_mapping_list_end(a), 4);
+    ck_assert_str_eq(pt_mapping_list_get(a, 2), "two");
+    ck_assert_str_eq(pt_mapping_list_get(b, 1), "one");
+    ck_assert_str_eq(pt_mapping_list_get(a, 3), "");
+    ck_assert_ptr_null(pt_mapping_list_get(a, 0));
+    ck_assert_ptr_null(pt_mapping_list_get(a, 4));
+    ck_assert_ptr_null(pt_mapping_list_get(a, UINT32_MAX));
+    ck_assert_uint_eq(pt_mapping_list_find(a, "two", 3), 2);
+    ck_assert_uint_eq(pt_mapping_list_find(a, "tw", 2), 0);
+    memset(longest, 'x', sizeof longest);
+    ck_assert_int_eq(pt_mapping_list_add(a, longest, PT_MAPPING_MAX + 1, &id), -EINVAL);
+    ck_assert_int_eq(pt_mapping_list_add(a, longest, PT_MAPPING_MAX, &id), 0);
+    ck_assert_uint_eq(strlen(pt_mapping_list_get(b, id)), PT_MAPPING_MAX);
+    ck_assert_int_eq(pt_names_copy(&copy, dir, file), 0);
+    ck_assert_str_eq(pt_mapping_list_get(copy, 2), "two");
+    free(copy);
+    pt_names_unmap(a);
+    pt_names_unmap(b);
+    close(dir);
+}
+END_TEST
+
+/* By its texts, or by its bytes: nothing that is there changes. */
+static void fill(size_t length, uint32_t least, uint32_t most)
+{
+    char file[64], text[PT_MAPPING_MAX + 1];
+    struct pt_names *n = make(file);
+    uint32_t id = 0, last = 0;
+    int r;
+
+    memset(text, 'x', sizeof text);
+    while ((r = pt_mapping_list_add(n, text, length, &id)) == 0) {
+        ck_assert_uint_eq(id, last + 1);
+        last = id;
+    }
+    ck_assert_int_eq(r, -ENOSPC);
+    ck_assert_uint_ge(last, least);
+    ck_assert_uint_le(last, most);
+    for (int i = 0; i < 10; i++)
+        ck_assert_int_eq(pt_mapping_list_add(n, text, length, &id), -ENOSPC);
+    ck_assert_uint_eq(pt_mapping_list_end(n), last + 1);
+    ck_assert_uint_eq(strlen(pt_mapping_list_get(n, last)), length);
+    pt_names_unmap(n);
+}
+
+START_TEST(full)
+{
+    fill(1, PT_MAPPING_END - 1, PT_MAPPING_END - 1);
+    fill(PT_MAPPING_MAX, 180, 192);
+}
+END_TEST
+
+enum { THREADS = 4, EACH = 500 };
+
+static void *add_many(void *map)
+{
+    char text[32];
+    uint32_t id;
+
+    for (int i = 0; i < EACH; i++) {
+        int length = snprintf(text, sizeof text, "%lx %d", (unsigned long)pthread_self(), i);
+
+        if (pt_mapping_list_add(map, text, (size_t)length, &id) != 0 ||
+            strcmp(pt_mapping_list_get(map, id), text) != 0)
+            return map;
+    }
+    return NULL;
+}
+
+START_TEST(threads)
+{
+    pthread_t t[THREADS];
+    char file[64];
+    struct pt_names *n = make(file);
+    void *wrong;
+
+    for (int i = 0; i < THREADS; i++)
+        ck_assert_int_eq(pthread_create(&t[i], NULL, add_many, n), 0);
+    for (int i = 0; i < THREADS; i++) {
+        ck_assert_int_eq(pthread_join(t[i], &wrong), 0);
+        ck_assert_ptr_null(wrong);
+    }
+    ck_assert_uint_eq(pt_mapping_list_end(n), THREADS * EACH + 1);
+    pt_names_unmap(n);
+}
+END_TEST
+
+/* Another process can write all of it. */
+START_TEST(hostile)
+{
+    static const uint64_t entries[] = { 1, UINT64_MAX, 0xffffull << 32,
+                                        (1ull << 63) | 5ull << 32 | 0xffffffff,
+                                        (1ull << 63) | 2047ull << 32 | ((384u << 10) - 100) };
+    char file[64];
+    struct pt_names *n = make(file);
+    uint64_t *entry = (uint64_t *)((char *)n + PT_NAMES_LIST);
+    uint32_t id;
+
+    add_text(n, "one");
+    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
+        entry[0] = entries[i];
+        ck_assert_ptr_null(pt_mapping_list_get(n, 1));
+        ck_assert_uint_eq(pt_mapping_list_find(n, "one", 3), 0);
+    }
+    n->mappings = UINT32_MAX;
+    ck_assert_uint_eq(pt_mapping_list_end(n), PT_MAPPING_END);
+    ck_assert_ptr_null(pt_mapping_list_get(n, PT_MAPPING_END));
+    ck_assert_int_eq(pt_mapping_list_back(n), 0);
+    ck_assert_int_eq(pt_mapping_list_add(n, "two", 3, &id), -ENOSPC);
+    n->mappings = 1;
+    n->mapping_bytes = UINT32_MAX;
+    ck_assert_int_eq(pt_mapping_list_add(n, "two", 3, &id), -ENOSPC);
+    pt_names_unmap(n);
+}
+END_TEST
+
+static void add(TCase *tc)
+{
+    tcase_add_test(tc, texts);
+    tcase_add_test(tc, full);
+    tcase_add_test(tc, threads);
+    tcase_add_test(tc, hostile);
+}
+
+int main(void)
+{
+    return ring_main("mapping_list", add);
+}
