@@ -58,6 +58,7 @@
  *                                      u64 caller
  *   waiting                            u32 type, u32 call, u64 object, i64 duration, u64 caller
  *   stack                              u16 count, so many u64 addresses
+ *   function_enter, function_exit      u64 function, u64 caller; u64 function
  *
  * waiting: the thread was still in that call when the stream was stopped or shut down, a snapshot
  * was made, or it was killed; what else the data is, as of long_call.  The library makes it.
@@ -138,6 +139,8 @@ extern "C" {
 #define POSIXTRACE_WAITING          58u
 #define POSIXTRACE_STACK            59u
 #define POSIXTRACE_STACK_MAX        64 /* addresses */
+#define POSIXTRACE_FUNCTION_ENTER   60u
+#define POSIXTRACE_FUNCTION_EXIT    61u
 
 /*
  * Which call.  A variant for large files, or with checks of a buffer's size (pread64(),
@@ -313,7 +316,7 @@ uint64_t posixtrace_system_streams(trace_event_id_t id);
 
 /*
  * Stores in *set the types above that belong to groups, words with commas between them: switches,
- * locks, io, sleep, threads, signals; calls for all of these but switches, and all.
+ * locks, io, sleep, threads, signals, functions; calls for all of these but switches, and all.
  * posixtrace_descriptor belongs to io and to locks.  EINVAL: a NULL pointer, or another word.
  * Thread-safe, async-signal-safe.
  */

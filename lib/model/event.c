@@ -62,8 +62,11 @@ static const char *const names[PT_ID_OWN_LAST + 1] = {
     [POSIXTRACE_LONG_CALL] = "posixtrace_long_call",
     [POSIXTRACE_WAITING] = "posixtrace_waiting",
     [POSIXTRACE_STACK] = "posixtrace_stack",
+    [POSIXTRACE_FUNCTION_ENTER] = "posixtrace_function_enter",
+    [POSIXTRACE_FUNCTION_EXIT] = "posixtrace_function_exit",
 };
-_Static_assert(PT_ID_OWN_FIRST == POSIXTRACE_SWITCH_IN && PT_ID_OWN_LAST == POSIXTRACE_STACK &&
+_Static_assert(PT_ID_OWN_FIRST == POSIXTRACE_SWITCH_IN &&
+                   PT_ID_OWN_LAST == POSIXTRACE_FUNCTION_EXIT &&
                    PT_ID_CPU_TIME == POSIXTRACE_CPU_TIME,
                "the first and the last of them, and one");
 
@@ -176,6 +179,8 @@ static const char *const descriptions[PT_ID_OWN_LAST + 1] = {
     [POSIXTRACE_WAITING] = OF("u32 type {" TYPES "}; u32 call {" ALL_CALLS "}; x64 object; "
                               "i64 duration; " CALLER),
     [POSIXTRACE_STACK] = OF("x64:u16 frames"),
+    [POSIXTRACE_FUNCTION_ENTER] = OF("x64 function; " CALLER),
+    [POSIXTRACE_FUNCTION_EXIT] = OF("x64 function"),
 };
 
 const char *pt_event_system_description(uint32_t id)

@@ -25,11 +25,12 @@ static const struct range {
     { "io", POSIXTRACE_LONG_CALL, POSIXTRACE_STACK },
     { "io", POSIXTRACE_IO, POSIXTRACE_POLL_DONE },
     { "io", POSIXTRACE_DESCRIPTOR, POSIXTRACE_DESCRIPTOR },
-    { "calls", POSIXTRACE_MUTEX_LOCK, POSIXTRACE_STACK },
-    { "all", POSIXTRACE_SWITCH_IN, POSIXTRACE_STACK },
+    { "functions", POSIXTRACE_FUNCTION_ENTER, POSIXTRACE_FUNCTION_EXIT },
+    { "calls", POSIXTRACE_MUTEX_LOCK, POSIXTRACE_FUNCTION_EXIT },
+    { "all", POSIXTRACE_SWITCH_IN, POSIXTRACE_FUNCTION_EXIT },
 };
 
-_Static_assert(PT_ID_OWN_LAST == POSIXTRACE_STACK, "each type is in a group");
+_Static_assert(PT_ID_OWN_LAST == POSIXTRACE_FUNCTION_EXIT, "each type is in a group");
 
 static bool add_group(const char *word, size_t length, struct pt_set *set)
 {

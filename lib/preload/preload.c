@@ -194,6 +194,7 @@ __attribute__((constructor)) static void begin(void)
     real_find();
     preload_longer_begin();
     preload_stacks_begin();
+    preload_functions_begin();
     dl_iterate_phdr(note_range, NULL);
     record_itself();
     ready = true;

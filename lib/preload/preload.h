@@ -118,6 +118,8 @@ static inline void preload_stack(void)
 /* Only long calls are recorded (calls.c). */
 extern bool preload_longer;
 void preload_longer_begin(void);
+/* Calls of functions are recorded (functions.c). */
+void preload_functions_begin(void);
 /* The thread is in a call that may wait, and is not any more. */
 #define PRELOAD_NO_CALL UINT32_MAX /* the type has none */
 void preload_call_begins(trace_event_id_t id, uint32_t call, uint64_t object, const void *caller);

@@ -6,6 +6,7 @@
  */
 #include "print/print.h"
 
+#include <posixtrace/system.h>
 #include <stdlib.h>
 
 #include "common/stdout_buffer.h"
@@ -40,10 +41,10 @@ void print_clipped(const char *text, size_t length, size_t columns)
         out_text("...");
 }
 
-/* The place of a call in place of its address, in the fields of a system event. */
-static size_t put_site(struct print *p, const struct posixtrace_event *e, size_t length)
+/* The name of an address in its place, in the fields of a system event; key: of the field. */
+static size_t put_site(struct print *p, const struct posixtrace_event *e, const char *key,
+                       enum posixtrace_address kind, size_t length)
 {
-    static const char key[] = "caller=0x";
     char *at = strstr(p->text, key), *end;
     char site[SITES_TEXT];
     uint64_t address;
@@ -51,9 +52,9 @@ static size_t put_site(struct print *p, const struct posixtrace_event *e, size_t
 
     if (!at || !describe_is_own(e))
         return length;
-    at += sizeof key - 3; /* the number */
+    at += strlen(key) - 2; /* the number */
     address = strtoull(at, &end, 16);
-    size = sites_find(p->sites, e->pid, e->ns, address, POSIXTRACE_ADDRESS_RETURN, site);
+    size = sites_find(p->sites, e->pid, e->ns, address, kind, site);
     if (size == 0)
         return length;
     rest = length - (size_t)(end - p->text);
@@ -82,7 +83,9 @@ bool print_fields(struct print *p, const struct posixtrace_event *e,
         p->text = tool_grow(p->text, p->text_room, 1);
         posixtrace_layout_text(layout, e->data, e->data_len, p->text, p->text_room);
     }
-    length = put_site(p, e, length);
+    length = put_site(p, e, "caller=0x", POSIXTRACE_ADDRESS_RETURN, length);
+    if (e->id == POSIXTRACE_FUNCTION_ENTER || e->id == POSIXTRACE_FUNCTION_EXIT)
+        length = put_site(p, e, "function=0x", POSIXTRACE_ADDRESS_CODE, length);
     if (!p->utf8)
         length = make_ascii(p, length);
     print_clipped(p->text, length, columns);

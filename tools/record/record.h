@@ -32,6 +32,7 @@ struct record_request {
     bool calls, switches;    /* --system */
     bool some_calls;         /* of the calls only those that are not in unwanted */
     trace_event_set_t unwanted;
+    bool functions;         /* of a program that calls the profiling hooks */
     int64_t longer_than;    /* ns; 0: all calls */
     unsigned stacks;        /* addresses of each at most; 0: none */
     uint64_t switch_buffer; /* 0: not given */
@@ -107,6 +108,9 @@ bool record_system_set_stacks(unsigned stacks);
 int record_system_longer(struct record_request *q, const char *value);
 /* Puts it into the environment; false: errno. */
 bool record_system_set_longer(int64_t ns);
+/* After all options: with --functions the events of functions are wanted, too. */
+int record_system_functions(struct record_request *q);
+bool record_system_set_functions(void);
 /* record_static.c: says so if the calls of the program cannot be recorded. */
 void record_static_warn(const char *path);
 
@@ -131,8 +135,9 @@ struct launch {
     char **argv;
     char *path; /* of the program's file */
     pid_t pid;
-    int channel;         /* to the child; -1: gone */
-    char *preload;       /* a library for LD_PRELOAD, or NULL */
+    int channel;   /* to the child; -1: gone */
+    char *preload; /* a library for LD_PRELOAD, or NULL */
+    bool functions;
     int64_t longer_than; /* ns; 0: all calls */
     unsigned stacks;     /* addresses of each at most; 0: none */
 };

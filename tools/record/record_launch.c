@@ -103,6 +103,7 @@ _Noreturn static void be_child(const struct launch *l, int channel, void (*on_ch
     file[n] = '\0';
     if (setenv("POSIXTRACE_FOLLOW", file, 1) == 0 && fix_directory() &&
         (!l->preload || record_system_set_preload(l->preload)) &&
+        (!l->functions || record_system_set_functions()) &&
         (!l->longer_than || record_system_set_longer(l->longer_than)) &&
         (!l->stacks || record_system_set_stacks(l->stacks))) {
         signal(SIGCHLD, on_child);

@@ -3,7 +3,7 @@
 /*
  * --system: events of the system, beside those of the program.
  *
- *   locks, io, sleep, threads, signals
+ *   locks, io, sleep, threads, signals, functions
  *              groups of calls; the stream's filter closes the gates of the others, so that a
  *              call of another group costs one test
  *   calls      made by a library that the started program gets through LD_PRELOAD; it
@@ -28,9 +28,9 @@
 
 #define LIBRARY "libposixtrace-preload.so"
 
-static const char *const kind_names[] = { "calls", "switches", "all",     "locks", "io",
-                                          "sleep", "threads",  "signals", NULL };
-enum { CALLS, SWITCHES, ALL };
+static const char *const kind_names[] = { "calls", "switches", "all",     "locks",     "io",
+                                          "sleep", "threads",  "signals", "functions", NULL };
+enum { CALLS, SWITCHES, ALL, FUNCTIONS = 8 };
 enum { STACKS_DEFAULT = 16 };
 
 /* The types of our own that are not in the groups. */
@@ -71,12 +71,29 @@ int record_system_parse(struct record_request *q, const char *kinds)
         q->calls |= kind >= 0 && kind != SWITCHES;
         q->switches |= kind == SWITCHES || kind == ALL;
         whole |= kind == CALLS || kind == ALL;
+        q->functions |= kind == FUNCTIONS;
         at = at[length] ? at + length + 1 : NULL;
     }
     q->some_calls = q->calls && !whole;
     if (status == EXIT_DONE && q->some_calls)
         set_unwanted(q, kinds);
     return status;
+}
+
+int record_system_functions(struct record_request *q)
+{
+    if (!q->functions || q->calls) {
+        for (trace_event_id_t id = POSIXTRACE_FUNCTION_ENTER;
+             q->some_calls && id <= POSIXTRACE_FUNCTION_EXIT; id++)
+            posix_trace_eventset_del(id, &q->unwanted);
+        return EXIT_DONE;
+    }
+    return record_system_parse(q, "functions");
+}
+
+bool record_system_set_functions(void)
+{
+    return setenv("POSIXTRACE_RECORD_FUNCTIONS", "1", 1) == 0;
 }
 
 int record_system_longer(struct record_request *q, const char *value)

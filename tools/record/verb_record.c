@@ -28,6 +28,7 @@ enum {
     FILTER,
     WHERE,
     SYSTEM,
+    FUNCTIONS,
     LONGER,
     STACKS,
     SWITCH_BUFFER,
@@ -44,6 +45,7 @@ static const struct option_spec options[] = { { "o", true, LOG },
                                               { "filter", true, FILTER },
                                               { "where", true, WHERE },
                                               { "system", OPTION_MAY, SYSTEM },
+                                              { "functions", false, FUNCTIONS },
                                               { "longer-than", true, LONGER },
                                               { "stacks", OPTION_MAY, STACKS },
                                               { "switch-buffer", true, SWITCH_BUFFER },
@@ -70,6 +72,7 @@ static const char help[] =
     "  --longer-than=T   of calls only those that took 10us, 1.5ms, 2s ... or longer\n"
     "  --stacks[=N]      after each of these that may wait N return addresses (16)\n"
     "  --switch-buffer=N bytes of a kernel ring for switches (256K, root's 4M)\n"
+    "  --functions       of programs compiled with -finstrument-functions\n"
     "  --print --quiet   print the log at the end; no live line, no report\n"
     "  --help            print this\n"
     "\n"
@@ -135,6 +138,7 @@ static int take_option(struct record_request *q, int code, const char *value)
     case FILTER: return filter_option_add(&q->filter, "option '--filter'", value);
     case WHERE: return filter_option_add(&q->filter, "option '--where'", value);
     case SYSTEM: return record_system_parse(q, value);
+    case FUNCTIONS: q->functions = true; return EXIT_DONE;
     case LONGER: return record_system_longer(q, value);
     case STACKS: return record_system_stacks(q, value);
     case SWITCH_BUFFER: return set_switch_buffer(value, &q->switch_buffer);
@@ -258,6 +262,7 @@ static int record_program(const struct record_request *q)
     if (status == EXIT_DONE && q->calls) {
         l.longer_than = q->longer_than;
         l.stacks = q->stacks;
+        l.functions = q->functions;
         l.preload = record_system_preload();
         status = l.preload ? EXIT_DONE : EXIT_FAILED;
         if (status == EXIT_DONE && !q->quiet)
@@ -339,7 +344,9 @@ static bool parse(struct options *o, struct record_request *q, int *status)
         if (*status != EXIT_DONE)
             return false;
     }
-    *status = check_request(q);
+    *status = record_system_functions(q);
+    if (*status == EXIT_DONE)
+        *status = check_request(q);
     if (*status == EXIT_DONE)
         *status = filter_option_make(&q->filter);
     return *status == EXIT_DONE;

@@ -184,7 +184,8 @@ END_TEST
 /* Each type is in one group, but for the descriptors; calls are all without switches. */
 START_TEST(groups)
 {
-    static const char *const names[] = { "switches", "locks", "io", "sleep", "threads", "signals" };
+    static const char *const names[] = { "switches", "locks",   "io",       "sleep",
+                                         "threads",  "signals", "functions" };
     static const char *const wrong[] = { "", "io,", ",io", "lock", "io locks", "IO" };
     struct pt_set s, all, calls;
 

@@ -30,6 +30,7 @@ static const struct call {
     { "posixtrace_thread_join", "posixtrace_thread_joined", "thread_join" },
     { "posixtrace_child_wait", "posixtrace_child_waited", "child_wait" },
     { "posixtrace_signal_wait", "posixtrace_signal_taken", "signal_wait" },
+    { "posixtrace_function_enter", "posixtrace_function_exit", "function" },
     { "posixtrace_thread_begin", "posixtrace_thread_end", "thread" },
     { "posixtrace_signal_begin", "posixtrace_signal_end", "signal" },
 };
