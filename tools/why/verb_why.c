@@ -217,6 +217,9 @@ static int create(struct request *r, struct why_view *v)
         o.at_pid = r->select.pid_count ? r->select.pids[0] : 0;
     }
     error = posixtrace_why_create(v->log->trid, &o, sizeof o, &v->why);
+    if (error == ENOTSUP)
+        return tool_error("the metric %s is one by item, whose times are of no thread",
+                          quote(r->metric_name));
     return error ? tool_error("cannot explain %s: %s", v->log->shown, failure_reason(error))
                  : EXIT_DONE;
 }
@@ -267,7 +270,6 @@ static void put_pairs(const struct log_file *log, char *text, size_t size)
 static int say_none(const struct request *r, const struct why_view *v)
 {
     const struct posixtrace_why_summary *s = v->summary;
-    char pairs[300];
 
     if (v->at)
         return tool_error("thread %d has no time at that moment in %s", (int)r->select.tids[0],
@@ -276,11 +278,10 @@ static int say_none(const struct request *r, const struct why_view *v)
         return tool_error("the metric %s has no measurement in %s: 'posixtrace metrics "
                           "--metric' says why",
                           quote(r->metric_name), v->log->shown);
-    put_pairs(v->log, pairs, sizeof pairs);
     if (s->begins == 0 || s->ends == 0)
         return tool_error("no event %s in %s%s%s", quote(s->begins == 0 ? r->begin : r->end),
-                          v->log->shown, pairs[0] ? "; it has the pairs " : "",
-                          pairs[0] ? unquoted(pairs) : "");
+                          v->log->shown, v->pairs[0] ? "; it has the pairs " : "",
+                          unquoted(v->pairs));
     if (s->unkeyed == s->begins + s->ends)
         return tool_error("the events have no field %s: 'posixtrace info %s' shows their fields",
                           quote(r->by), v->log->path);
@@ -291,6 +292,7 @@ static int say_none(const struct request *r, const struct why_view *v)
 
 static int print_view(struct request *r, struct why_view *v)
 {
+    put_pairs(v->log, v->pairs, sizeof v->pairs);
     v->origin = v->log->seekable ? v->log->info.first_ns : v->summary->first_ns;
     if (v->subject && !posixtrace_why_instance(v->why, 0) && v->summary->count == 0)
         return say_none(r, v);

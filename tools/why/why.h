@@ -26,7 +26,8 @@ struct why_view {
     const char *subject; /* as on the command line; NULL: the end of the log */
     bool at;             /* one time of a thread */
     bool metric;
-    int64_t origin; /* times are shown from here */
+    int64_t origin;  /* times are shown from here */
+    char pairs[300]; /* names of the pairs in the log, as many as fit */
 };
 
 /* ---- why_words.c: in static buffers, reused in turn ---- */

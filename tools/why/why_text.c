@@ -285,6 +285,13 @@ static void print_lacks(const struct why_view *v)
 {
     const struct posixtrace_why_summary *s = v->summary;
 
+    char text[400];
+
+    if (!v->subject && v->pairs[0]) {
+        snprintf(text, sizeof text, "The log has pairs that 'posixtrace why NAME' explains: %s",
+                 unquoted(v->pairs));
+        print_note(text);
+    }
     if (s->calls == 0)
         print_note("No call that waits is in the log: 'posixtrace record --system=calls' records "
                    "what threads wait for.");
