@@ -5,8 +5,8 @@
  * a semaphore or a barrier until the signal and after it.
  *
  * A call on the other side of a pipe is a signal, too.  A signal is said to have ended a wait if
- * all signals of the object in it are of one thread.  A thread that waits for a condition and has its
- * signal waits for the mutex, while another one has that.
+ * all signals of the object in it are of one thread.  A thread that waits for a condition and has
+ * its signal waits for the mutex, while another one has that.
  */
 #include <string.h>
 #include <posixtrace/system.h>
