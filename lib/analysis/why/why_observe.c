@@ -189,6 +189,8 @@ static void add_part(posixtrace_why_t *w, struct pt_why_runner *runner,
                                .cpu = runner->cpu };
     if (open)
         fill_call(p, open);
+    if (share == POSIXTRACE_WAIT_CONDITION || share == POSIXTRACE_WAIT_SEMAPHORE)
+        runner->channel = *p;
     if (share == POSIXTRACE_WAIT_CONDITION)
         p->mutex = runner->mutex;
     runner->unsure += share == PT_REPORT_UNSURE && !p->early;

@@ -4,8 +4,8 @@
  * Segments of a time of a thread, and below each wait what the thread did that is waited for.  The
  * segments of a frame add up to it: what no part of the thread covers is unknown.
  *
- * Where one thread begins an instance and another one ends it, the first signal of the one that
- * ended a wait of the other is when it was handed over.
+ * Where one thread begins an instance and another one ends it, it was handed over when the one first
+ * signalled what the other one waits for.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -217,32 +217,48 @@ static struct pt_report_thread *thread_of(posixtrace_why_t *w, pid_t pid, pid_t 
     return runner ? runner->thread : NULL;
 }
 
-/* When the thread of the frame got a signal of the other one that ended its wait; INT64_MAX:
- * never. */
+static bool is_signal_wait(const struct pt_why_part *p)
+{
+    return p->object && !p->failed &&
+           (p->share == POSIXTRACE_WAIT_CONDITION || p->share == POSIXTRACE_WAIT_SEMAPHORE ||
+            p->share == POSIXTRACE_WAIT_IO);
+}
+
+/* The signals of the object by which the other thread ended a wait of the frame's thread; where it
+ * did not wait, those for which it waited last. */
+static const struct pt_why_list *channel(posixtrace_why_t *w, const struct pt_why_frame *f,
+                                         const struct pt_report_thread *other)
+{
+    const struct pt_why_runner *runner = pt_why_of(w, f->thread);
+    const struct pt_why_part *p = runner ? runner->parts.items : NULL;
+    unsigned count;
+
+    for (size_t i = p ? pt_why_list_find(&runner->parts, sizeof *p, f->from) : 0;
+         p && i < runner->parts.count && p[i].at.from < f->to; i++) {
+        const struct pt_why_list *list = is_signal_wait(&p[i]) ? pt_why_wakes(w, &p[i]) : NULL;
+        const struct pt_why_wake *wake = pt_why_waker(
+            list, f->thread, pt_why_larger(p[i].call_ns, f->from), p[i].at.to, &count);
+
+        if (wake && wake->thread == other)
+            return list;
+    }
+    return runner && runner->channel.object ? pt_why_wakes(w, &runner->channel) : NULL;
+}
+
+/* When the other thread signalled it first; INT64_MAX: never. */
 static int64_t handed_over(posixtrace_why_t *w, const struct pt_why_frame *f,
                            const struct pt_report_thread *other)
 {
-    const struct pt_why_runner *runner;
-    const struct pt_why_part *p;
-    unsigned count;
+    const struct pt_why_list *list;
+    const struct pt_why_wake *wakes;
 
     pt_report_thread_at(w->report, f->thread, f->to);
-    runner = pt_why_of(w, f->thread);
-    if (!runner)
-        return INT64_MAX;
-    p = runner->parts.items;
-    for (size_t i = pt_why_list_find(&runner->parts, sizeof *p, f->from);
-         i < runner->parts.count && p[i].at.from < f->to; i++) {
-        const struct pt_why_wake *wake = NULL;
-
-        if (p[i].object && !p[i].failed &&
-            (p[i].share == POSIXTRACE_WAIT_CONDITION || p[i].share == POSIXTRACE_WAIT_SEMAPHORE ||
-             p[i].share == POSIXTRACE_WAIT_IO))
-            wake = pt_why_waker(pt_why_wakes(w, &p[i]), f->thread,
-                                pt_why_larger(p[i].call_ns, f->from), p[i].at.to, &count);
-        if (wake && wake->thread == other)
-            return wake->at.from;
-    }
+    list = channel(w, f, other);
+    wakes = list ? list->items : NULL;
+    for (size_t i = list ? pt_why_list_find(list, sizeof *wakes, f->from - 1) : 0;
+         list && i < list->count && wakes[i].at.from < f->to; i++)
+        if (wakes[i].thread == other)
+            return wakes[i].at.from;
     return INT64_MAX;
 }
 

@@ -106,6 +106,7 @@ struct pt_why_runner {
     unsigned unsure; /* parts at the end of the list that are not settled */
     uint32_t cpu;
     struct pt_report_object *mutex; /* that a wait for a condition has unlocked */
+    struct pt_why_part channel;     /* its last wait for a condition or semaphore */
     size_t walk;                    /* why_blocked.c */
     bool listed;
 };
