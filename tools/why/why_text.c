@@ -166,7 +166,9 @@ static int64_t least_shown(const struct why_node *list)
     return longest[NODES - 1];
 }
 
-static void print_nodes(const struct why_view *v, const struct why_node *list, size_t indent)
+/* named: each line begins with the thread that it is about. */
+static void print_nodes(const struct why_view *v, const struct why_node *list, size_t indent,
+                        bool named)
 {
     int64_t rest = 0, least = least_shown(list);
     size_t left = 0;
@@ -181,13 +183,12 @@ static void print_nodes(const struct why_view *v, const struct why_node *list, s
         }
         if (n->count > 1)
             snprintf(times, sizeof times, " (%s times)", units_count(n->count));
-        snprintf(text, sizeof text, "%s%s%s%s",
-                 indent > INDENT ? why_thread(v, n->pid, n->tid) : "", indent > INDENT ? ": " : "",
-                 n->text, times);
+        snprintf(text, sizeof text, "%s%s%s%s", named ? why_thread(v, n->pid, n->tid) : "",
+                 named ? ": " : "", n->text, times);
         out_spaces(indent);
         out_format("%*s  ", AMOUNT, why_exact(n->ns));
         out_wrapped(text, indent + AMOUNT + 2, indent + AMOUNT + 4);
-        print_nodes(v, n->below, indent + 2);
+        print_nodes(v, n->below, indent + 2, true);
     }
     if (left > 0) {
         out_spaces(indent);
@@ -215,7 +216,7 @@ static void print_instance(const struct why_view *v, size_t i,
     out_text(colour_code(COLOUR_NAME));
     out_wrapped(text, 0, 3);
     out_text(colour_code(COLOUR_PLAIN));
-    print_nodes(v, tree, INDENT);
+    print_nodes(v, tree, INDENT, row->end_tid != row->tid || row->end_pid != row->pid);
     snprintf(text, sizeof text, "posixtrace print --from=%s --to=%s %.200s",
              why_when(v, row->begin_ns), why_when(v, row->end_ns),
              strcmp(v->log->path, "-") == 0 ? "-" : v->log->shown);
