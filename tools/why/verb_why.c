@@ -278,6 +278,10 @@ static int say_none(const struct request *r, const struct why_view *v)
         return tool_error("the metric %s has no measurement in %s: 'posixtrace metrics "
                           "--metric' says why",
                           quote(r->metric_name), v->log->shown);
+    if (r->metric_name && s->begins + s->ends == 0)
+        return tool_error("no metric %s ('posixtrace metrics --list'), and no such pair in %s%s%s",
+                          quote(r->metric_name), v->log->shown, v->pairs[0] ? ": it has " : "",
+                          unquoted(v->pairs));
     if (s->begins == 0 || s->ends == 0)
         return tool_error("no event %s in %s%s%s", quote(s->begins == 0 ? r->begin : r->end),
                           v->log->shown, v->pairs[0] ? "; it has the pairs " : "",

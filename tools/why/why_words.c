@@ -188,7 +188,7 @@ static void put_wait(char text[WHY_TEXT], const struct why_view *v,
         put(text, " at ", why_code(v, s->pid, s->begin_ns, s->caller));
     put_relation(text, v, s);
     if (s->deadlock)
-        put(text, ", which waits for this thread: deadlock", "");
+        put(text, ": a deadlock", "");
     if (s->details_left_out)
         put(text, " (details left out)", "");
 }
