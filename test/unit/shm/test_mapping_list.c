@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* The list of mappings in a name map: all mappings of the map and all threads have the same texts by
- * the same numbers; a list that is full; hostile contents. */
+/* The list of mappings in a name map: all mappings of the map and all threads have the same texts
+ * by the same numbers; a list that is full; hostile contents. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -231,7 +231,7 @@ static void put_whole(void *self, const struct pt_tl_track *t, int64_t since, ui
     pt_json_microseconds(&c->json, (int64_t)((uint64_t)ev->e->ns - (uint64_t)since));
     put_name(c, pt_timeline_label(c->timeline, label));
     put_category(c, ev);
-    pt_chrome_args(&c->json, ev, false);
+    pt_chrome_args(&c->json, ev, false, c->stacks);
     close_event(c);
     put_flows(c, t, ev);
 }
