@@ -4,8 +4,8 @@
  * Segments of a time of a thread, and below each wait what the thread did that is waited for.  The
  * segments of a frame add up to it: what no part of the thread covers is unknown.
  *
- * Where one thread begins an instance and another one ends it, it was handed over when the one first
- * signalled what the other one waits for.
+ * Where one thread begins an instance and another one ends it, it was handed over when the first
+ * one signalled for the first time what the other one waits for.
  */
 #include <errno.h>
 #include <stdlib.h>
