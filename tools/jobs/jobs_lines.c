@@ -161,7 +161,7 @@ static void print_one(const struct jobs_view *v, const struct posixtrace_job *jo
     out_wrapped(jobs_words_of(job), 10, 10);
     out_format("          posixtrace print --from=%s --to=%s --tid=%d %s\n",
                jobs_when(v, job->begin_ns), jobs_when(v, job->end_ns), (int)job->tid,
-               v->log->seekable ? unquoted(v->log->path) : "LOG");
+               metrics_form_log(v->log));
 }
 
 void jobs_print_worst(const struct jobs_view *v)

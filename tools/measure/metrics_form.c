@@ -140,3 +140,16 @@ const char *metrics_form_percent(double percent, char mark)
         *point = mark;
     return buffer;
 }
+
+static bool is_plain(const char *path)
+{
+    return path[strspn(path, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+                             "_./+:,@%-")] == '\0';
+}
+
+const char *metrics_form_log(const struct log_file *log)
+{
+    if (!log->seekable || strcmp(log->path, "-") == 0)
+        return "LOG";
+    return is_plain(log->path) ? log->path : quote(log->path);
+}

@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #include "common/format_option.h"
+#include "input/log_file.h"
 
 /* A row for each metric; metric and thread; metric and object; measurement. */
 enum metrics_rows { METRICS_SUMMARY, METRICS_STATS, METRICS_OBJECTS, METRICS_EACH };
@@ -39,5 +40,7 @@ int metrics_form_make(struct metrics_form *f);
 
 /* "99.9", or "99_9" with that mark; one of eight static buffers, reused in turn. */
 const char *metrics_form_percent(double percent, char mark);
+/* The log as a word of a command, "LOG" where it was standard input. */
+const char *metrics_form_log(const struct log_file *log);
 
 #endif

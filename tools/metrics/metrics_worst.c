@@ -71,15 +71,8 @@ static void put_time(char *to, size_t size, const struct metrics_view *v, int64_
         snprintf(to, size, "%" PRId64, ns);
 }
 
-static bool is_plain(const char *path)
-{
-    return path[strspn(path, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
-                             "_./+:,@%-")] == '\0';
-}
-
 char *metrics_worst_command(const struct metrics_view *v, const struct posixtrace_measurement *m)
 {
-    const char *path = v->log->path;
     char from[48], to[48], thread[32] = "", *text = NULL;
 
     put_time(from, sizeof from, v, m->begin_ns);
@@ -87,9 +80,7 @@ char *metrics_worst_command(const struct metrics_view *v, const struct posixtrac
     if (m->tid != 0)
         snprintf(thread, sizeof thread, " --tid=%d", (int)m->tid);
     if (asprintf(&text, "posixtrace print --from=%s --to=%s%s %s", from, to, thread,
-                 !v->log->seekable ? "LOG"
-                 : is_plain(path)  ? path
-                                   : quote(path)) < 0)
+                 metrics_form_log(v->log)) < 0)
         return tool_grow(NULL, 1, 1);
     return text;
 }
@@ -99,7 +90,10 @@ char *metrics_worst_command(const struct metrics_view *v, const struct posixtrac
 static void print_one(const struct metrics_view *v, const struct metrics_worst *w)
 {
     const struct posixtrace_measurement *m = w->m;
-    char *name = metrics_shown(OUTPUT_TEXT, w->group->of_object ? "" : w->group->thread);
+    const struct metrics_group *g = w->group;
+    char *name = metrics_shown(OUTPUT_TEXT, !g->of_object              ? g->thread
+                                            : g->longest_tid == m->tid ? g->longest_thread
+                                                                       : "");
     char *command = metrics_worst_command(v, m), begin[48], object[SITES_TEXT + 16] = "";
     int64_t length = metrics_groups_length(&v->groups, m);
 
