@@ -22,7 +22,7 @@ enum { NOTE_DEEP };
 /* ---- stacks ---- */
 
 /* Process and thread; the process has the name of its first thread. */
-static void begin_stack(struct pt_folded *f, const struct pt_folded_thread *t)
+static void begin_stack(struct pt_folded_writer *f, const struct pt_folded_thread *t)
 {
     const struct pt_folded_thread *first = pt_folded_find(f, t->pid, t->pid);
     char number[32];
@@ -34,7 +34,8 @@ static void begin_stack(struct pt_folded *f, const struct pt_folded_thread *t)
     pt_folded_push(&f->stack, t->name[0] ? t->name : number);
 }
 
-static void push_address(struct pt_folded *f, const struct pt_folded_thread *t, uint64_t address)
+static void push_address(struct pt_folded_writer *f, const struct pt_folded_thread *t,
+                         uint64_t address)
 {
     struct posixtrace_symbol s;
     const char *slash;
@@ -52,7 +53,7 @@ static void push_address(struct pt_folded *f, const struct pt_folded_thread *t, 
     pt_folded_push(&f->stack, text);
 }
 
-static void add(struct pt_folded *f, int64_t ns)
+static void add(struct pt_folded_writer *f, int64_t ns)
 {
     if (!f->failed && ns > 0 && !pt_folded_add(&f->lines, &f->stack, (uint64_t)ns)) {
         f->failed = true;
@@ -61,7 +62,7 @@ static void add(struct pt_folded *f, int64_t ns)
 }
 
 /* The call that has ended, with the stack in that event, or NULL. */
-static void settle(struct pt_folded *f, struct pt_folded_thread *t,
+static void settle(struct pt_folded_writer *f, struct pt_folded_thread *t,
                    const struct posixtrace_event *e)
 {
     uint16_t count = 0;
@@ -109,7 +110,7 @@ static uint64_t u64_at(const struct posixtrace_event *e, size_t at)
 }
 
 /* The name of the call, where its type has several. */
-static const char *call_label(const struct pt_folded *f, trace_event_id_t id, uint32_t call)
+static const char *call_label(const struct pt_folded_writer *f, trace_event_id_t id, uint32_t call)
 {
     bool has_call = id == POSIXTRACE_IO || id == POSIXTRACE_POLL || id == POSIXTRACE_FILE_LOCK ||
                     id == POSIXTRACE_CHILD_WAIT || id == POSIXTRACE_SIGNAL_WAIT;
@@ -120,7 +121,7 @@ static const char *call_label(const struct pt_folded *f, trace_event_id_t id, ui
     return name ? name : "wait";
 }
 
-static struct pt_folded_open *open_one(struct pt_folded *f, struct pt_folded_thread *t,
+static struct pt_folded_open *open_one(struct pt_folded_writer *f, struct pt_folded_thread *t,
                                        const struct posixtrace_event *e)
 {
     struct pt_folded_open *o;
@@ -150,7 +151,7 @@ static bool close_one(struct pt_folded_thread *t, trace_event_id_t id, struct pt
     return true;
 }
 
-static void call_begins(struct pt_folded *f, struct pt_folded_thread *t,
+static void call_begins(struct pt_folded_writer *f, struct pt_folded_thread *t,
                         const struct posixtrace_event *e)
 {
     struct pt_folded_open *o = open_one(f, t, e);
@@ -161,7 +162,7 @@ static void call_begins(struct pt_folded *f, struct pt_folded_thread *t,
     o->label = call_label(f, e->id, u32_at(e, 0));
 }
 
-static void call_ended(struct pt_folded *f, struct pt_folded_thread *t,
+static void call_ended(struct pt_folded_writer *f, struct pt_folded_thread *t,
                        const struct pt_folded_open *o, int64_t duration, int64_t at)
 {
     t->ended = *o;
@@ -171,7 +172,7 @@ static void call_ended(struct pt_folded *f, struct pt_folded_thread *t,
 }
 
 /* A call whole, by the type that would begin it; duration and caller are at these places. */
-static void take_whole(struct pt_folded *f, struct pt_folded_thread *t,
+static void take_whole(struct pt_folded_writer *f, struct pt_folded_thread *t,
                        const struct posixtrace_event *e, size_t duration, size_t caller)
 {
     static const struct {
@@ -194,7 +195,7 @@ static void take_whole(struct pt_folded *f, struct pt_folded_thread *t,
     call_ended(f, t, &o, (int64_t)u64_at(e, duration), e->ns);
 }
 
-static void take_in(struct pt_folded *f, struct pt_folded_thread *t,
+static void take_in(struct pt_folded_writer *f, struct pt_folded_thread *t,
                     const struct posixtrace_event *e)
 {
     int64_t ns = t->out == INT64_MIN ? 0 : e->ns - t->out;
@@ -211,7 +212,7 @@ static void take_in(struct pt_folded *f, struct pt_folded_thread *t,
     add(f, ns);
 }
 
-static void pair_begins(struct pt_folded *f, struct pt_folded_thread *t,
+static void pair_begins(struct pt_folded_writer *f, struct pt_folded_thread *t,
                         const struct posixtrace_event *e)
 {
     struct pt_folded_open *o = open_one(f, t, e);
@@ -221,7 +222,7 @@ static void pair_begins(struct pt_folded *f, struct pt_folded_thread *t,
 }
 
 /* The pair whose name the end has, and the pairs around it. */
-static void pair_ends(struct pt_folded *f, struct pt_folded_thread *t,
+static void pair_ends(struct pt_folded_writer *f, struct pt_folded_thread *t,
                       const struct posixtrace_event *e)
 {
     unsigned i = t->depth;
@@ -245,7 +246,7 @@ static void pair_ends(struct pt_folded *f, struct pt_folded_thread *t,
 }
 
 /* Where events are missing nothing that is open is known to end. */
-static void forget_all(struct pt_folded *f)
+static void forget_all(struct pt_folded_writer *f)
 {
     for (size_t i = 0; i < f->hash_room; i++)
         if (f->hash[i]) {
@@ -255,7 +256,7 @@ static void forget_all(struct pt_folded *f)
         }
 }
 
-static void take_call(struct pt_folded *f, struct pt_folded_thread *t,
+static void take_call(struct pt_folded_writer *f, struct pt_folded_thread *t,
                       const struct posixtrace_event *e, enum pt_folded_role role)
 {
     struct pt_folded_open o;
@@ -272,7 +273,8 @@ static void take_call(struct pt_folded *f, struct pt_folded_thread *t,
         call_ended(f, t, &o, e->ns - o.since, e->ns);
 }
 
-static void take(struct pt_folded *f, struct pt_folded_thread *t, const struct posixtrace_event *e)
+static void take(struct pt_folded_writer *f, struct pt_folded_thread *t,
+                 const struct posixtrace_event *e)
 {
     enum pt_folded_role role = pt_folded_role_of(f, e);
 
@@ -300,7 +302,7 @@ static void take(struct pt_folded *f, struct pt_folded_thread *t, const struct p
 
 /* ---- the job ---- */
 
-static int take_options(struct pt_folded *f)
+static int take_options(struct pt_folded_writer *f)
 {
     static const char *const kinds[] = { "waits", "offcpu", "pairs" };
     const char *of = pt_job_option(f->job, "of", 0), *dir = pt_job_option(f->job, "debug-dir", 0);
@@ -316,7 +318,7 @@ static int take_options(struct pt_folded *f)
     return 0;
 }
 
-static int work(struct pt_folded *f)
+static int work(struct pt_folded_writer *f)
 {
     struct posixtrace_event e;
     struct pt_folded_thread *t;
@@ -337,7 +339,7 @@ static int work(struct pt_folded *f)
 
 static int write_folded(struct pt_job *job)
 {
-    struct pt_folded *f = calloc(1, sizeof *f);
+    struct pt_folded_writer *f = calloc(1, sizeof *f);
     int error;
 
     if (!f)

@@ -46,7 +46,7 @@ struct pt_folded_thread {
     struct pt_folded_open ended;
 };
 
-struct pt_folded {
+struct pt_folded_writer {
     struct pt_job *job;
     enum pt_folded_of of;
     posixtrace_symbols_t *symbols;
@@ -61,10 +61,12 @@ struct pt_folded {
 };
 
 /* folded_threads.c: the thread of an event, made if need be.  NULL: no memory. */
-struct pt_folded_thread *pt_folded_thread_of(struct pt_folded *f, const struct posixtrace_event *e);
+struct pt_folded_thread *pt_folded_thread_of(struct pt_folded_writer *f,
+                                             const struct posixtrace_event *e);
 /* NULL: there is none. */
-const struct pt_folded_thread *pt_folded_find(const struct pt_folded *f, pid_t pid, pid_t tid);
+const struct pt_folded_thread *pt_folded_find(const struct pt_folded_writer *f, pid_t pid,
+                                              pid_t tid);
 /* folded_types.c */
-enum pt_folded_role pt_folded_role_of(struct pt_folded *f, const struct posixtrace_event *e);
+enum pt_folded_role pt_folded_role_of(struct pt_folded_writer *f, const struct posixtrace_event *e);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include "analysis/format/folded/folded.h"
 
-static size_t cell_of(const struct pt_folded *f, pid_t pid, pid_t tid)
+static size_t cell_of(const struct pt_folded_writer *f, pid_t pid, pid_t tid)
 {
     size_t i = ((uint64_t)(uint32_t)pid << 32 | (uint32_t)tid) * 0x9e3779b97f4a7c15ull >> 32;
 
@@ -14,7 +14,7 @@ static size_t cell_of(const struct pt_folded *f, pid_t pid, pid_t tid)
     return i;
 }
 
-static bool grow(struct pt_folded *f)
+static bool grow(struct pt_folded_writer *f)
 {
     size_t room = f->hash_room ? f->hash_room * 2 : 64;
     struct pt_folded_thread **hash = calloc(room, sizeof *hash), **old = f->hash;
@@ -31,7 +31,8 @@ static bool grow(struct pt_folded *f)
     return true;
 }
 
-struct pt_folded_thread *pt_folded_thread_of(struct pt_folded *f, const struct posixtrace_event *e)
+struct pt_folded_thread *pt_folded_thread_of(struct pt_folded_writer *f,
+                                             const struct posixtrace_event *e)
 {
     struct pt_folded_thread *t;
     size_t i;
@@ -53,7 +54,8 @@ struct pt_folded_thread *pt_folded_thread_of(struct pt_folded *f, const struct p
     return t;
 }
 
-const struct pt_folded_thread *pt_folded_find(const struct pt_folded *f, pid_t pid, pid_t tid)
+const struct pt_folded_thread *pt_folded_find(const struct pt_folded_writer *f, pid_t pid,
+                                              pid_t tid)
 {
     return f->hash[cell_of(f, pid, tid)];
 }

@@ -26,7 +26,7 @@ static bool begins(const char *name)
     return false;
 }
 
-static enum pt_folded_role system_role(struct pt_folded *f, const struct posixtrace_event *e,
+static enum pt_folded_role system_role(struct pt_folded_writer *f, const struct posixtrace_event *e,
                                        const char *name)
 {
     static const struct {
@@ -46,7 +46,7 @@ static enum pt_folded_role system_role(struct pt_folded *f, const struct posixtr
     return e->id > 0 && f->role[e->id - 1] == PT_FOLDED_BEGINS ? PT_FOLDED_ENDS : PT_FOLDED_NOTHING;
 }
 
-enum pt_folded_role pt_folded_role_of(struct pt_folded *f, const struct posixtrace_event *e)
+enum pt_folded_role pt_folded_role_of(struct pt_folded_writer *f, const struct posixtrace_event *e)
 {
     const char *name = e->name;
     enum pt_folded_role role = PT_FOLDED_NOTHING;
