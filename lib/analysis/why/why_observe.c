@@ -333,9 +333,12 @@ static void end_hold(posixtrace_why_t *w, struct pt_why_list *l, const struct pt
 static void end_last(posixtrace_why_t *w, struct pt_why_list *l, const struct pt_report_thread *th,
                      int64_t ns)
 {
-    struct pt_why_hold *h = (struct pt_why_hold *)l->items + l->count - 1;
+    struct pt_why_hold *h;
 
-    if (l->count == 0 || h->at.to != INT64_MAX)
+    if (l->count == 0)
+        return;
+    h = (struct pt_why_hold *)l->items + l->count - 1;
+    if (h->at.to != INT64_MAX)
         return;
     if (h->gap != w->report->gap)
         h->at.to = pt_why_hold_end(w, h);
