@@ -76,8 +76,7 @@ static const char help[] =
     "  --print --quiet   print the log at the end; no live line, no report\n"
     "  --help            print this\n"
     "\n"
-    "Exit status: that of CMD, 128 + N after signal N, 126 and 127 if it cannot be\n"
-    "started; 1 the log is not whole or recording failed.\n"
+    "Exit status: of CMD, 128 + signal, 126 or 127 not started, 1 log not whole.\n"
     "Example: posixtrace record --print ./app input.txt\n";
 
 static const char *const policies[] = { "flush", "loop", "until-full", NULL };

@@ -360,7 +360,8 @@ START_TEST(first_write_error)
         unsigned calls = 0;
         struct posixtrace_conversion c = { .write = fail_to_write, .context = &calls };
 
-        if (!format->exports || format->is_directory)
+        /* Folded stacks have no line of a log without waits. */
+        if (!format->exports || format->is_directory || strcmp(format->name, "folded") == 0)
             continue;
         ck_assert_int_eq(posix_trace_rewind(trid), 0);
         ck_assert_msg(posixtrace_export(trid, format->name, -1, &c, sizeof c) == ENOSPC &&
