@@ -27,7 +27,7 @@ static struct {
     uint32_t pid;                 /* of the process that has added them last */
     int64_t ns;                   /* when */
     unsigned count;
-    uint32_t vain; /* times that they were read for an address in none */
+    uint32_t vain; /* times that an address was looked up and not found */
     struct object object[OBJECTS];
     struct pt_mapping_scan scan;
     char line[PT_MAPPING_MAX + 1];
@@ -40,7 +40,7 @@ static uint32_t holder;    /* the pid of the process that has the state, or 0 */
 static uint64_t *pages;    /* numbers of pages with known addresses; wiped by fork */
 static uint32_t changes;   /* how often some may have gone */
 static uint32_t looked_at; /* changes that were looked at; under the lock */
-static bool off;           /* the list is full, or the mappings cannot be read */
+static bool off;           /* the list is full */
 
 /* ---- lines ---- */
 
@@ -162,7 +162,8 @@ static void put_new(struct pt_self *self, bool whole)
     end_line(self);
 }
 
-static void read_again(struct pt_self *self)
+/* False: the mappings cannot be read, as without a descriptor. */
+static bool read_again(struct pt_self *self)
 {
     bool whole = state.names == NULL;
 
@@ -174,13 +175,14 @@ static void read_again(struct pt_self *self)
     state.scan.visit = visit;
     state.scan.context = self;
     if (!pt_mapping_scan(&state.scan)) {
-        off = true;
-        return;
+        state.names = NULL;
+        return false;
     }
     state.now = (int64_t)pt_clock_ns(CLOCK_REALTIME);
     put_gone(self);
     put_new(self, whole);
     state.ns = state.now;
+    return true;
 }
 
 /* A forked child has the mappings of its parent, as of the time when they were last read. */
@@ -210,21 +212,26 @@ static bool is_due(void)
     return state.vain < EAGER || (state.vain & (state.vain - 1)) == 0;
 }
 
-static void look(struct pt_self *self, uintptr_t address)
+/* False: to be tried again with the next call. */
+static bool look(struct pt_self *self, uintptr_t address)
 {
     uint32_t now = pt_load_acquire(&changes);
+    bool tried = true;
 
-    if (state.names && state.names != self->names)
+    if (state.names && state.names != self->names) {
         state.names = NULL;
+        state.vain = 0;
+    }
     if (state.names && state.pid != self->pid)
         put_parent(self);
     state.pid = self->pid;
     if (state.names && now == looked_at && is_in(address))
-        return;
+        return true;
     looked_at = now;
-    if (state.names == NULL || is_due())
-        read_again(self);
-    state.vain += !is_in(address);
+    if (is_due())
+        tried = read_again(self);
+    state.vain += !state.names || !is_in(address);
+    return tried;
 }
 
 /* False: another thread has it, or the caller interrupted its own. */
@@ -237,6 +244,7 @@ static bool take_state(uint32_t pid)
     if (was == pid || !pt_cas_seqcst(&holder, &was, pid))
         return false;
     state.names = NULL; /* a thread of the parent was changing it */
+    state.vain = 0;
     state.length = 0;
     return true;
 }
@@ -264,6 +272,7 @@ static PT_COLD void note(uintptr_t address)
     uint64_t *page = page_of(address);
     sigset_t before;
     uint32_t seen;
+    bool known;
     int cancel;
 
     if (!self || !page || pt_load_relaxed(&self->page->gates[0]) == 0)
@@ -271,12 +280,13 @@ static PT_COLD void note(uintptr_t address)
     pt_thread_hold_signals(&before);
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
     if (take_state(self->pid)) {
-        look(self, address);
+        known = look(self, address);
         seen = looked_at;
         pt_store_release(&holder, 0u);
-        pt_store_seqcst(page, (uint64_t)(address >> PAGE_SHIFT));
+        if (known)
+            pt_store_seqcst(page, (uint64_t)(address >> PAGE_SHIFT));
         /* pt_mappings_changed() may have emptied the table before the store. */
-        if (pt_load_seqcst(&changes) != seen)
+        if (known && pt_load_seqcst(&changes) != seen)
             pt_store_relaxed(page, (uint64_t)0);
     }
     pthread_setcancelstate(cancel, NULL);

@@ -16,6 +16,7 @@
 #include <posixtrace/system.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include "support/trace_helpers.h"
@@ -119,6 +120,24 @@ START_TEST(program)
     char path[TH_PATH];
     trace_id_t trid = begin(path, POSIX_TRACE_APPEND);
 
+    locker(&table_lock);
+    ck_ok(posix_trace_shutdown(trid));
+    expect_locker_in(path, 0, "table_lock");
+}
+END_TEST
+
+/* While no descriptor is left the mappings cannot be read; a later call tries it again. */
+START_TEST(no_descriptor_at_first)
+{
+    char path[TH_PATH];
+    trace_id_t trid = begin(path, POSIX_TRACE_APPEND);
+    struct rlimit before, none;
+
+    ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+    none = (struct rlimit){ .rlim_cur = 0, .rlim_max = before.rlim_max };
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
+    locker(&table_lock);
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
     locker(&table_lock);
     ck_ok(posix_trace_shutdown(trid));
     expect_locker_in(path, 0, "table_lock");
@@ -518,6 +537,7 @@ static void add(TCase *tc)
 {
     tcase_add_checked_fixture(tc, use_folder_of_all, NULL);
     tcase_add_test(tc, program);
+    tcase_add_test(tc, no_descriptor_at_first);
     tcase_add_test(tc, element_of_an_array);
     tcase_add_test(tc, unknown);
     tcase_add_test(tc, library);
