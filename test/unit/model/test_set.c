@@ -181,8 +181,8 @@ START_TEST(null_arguments)
 }
 END_TEST
 
-/* Each type is in one group, but for descriptors, and long calls, waits and stacks, which are of all
- * calls; calls are all without switches. */
+/* Each type is in one group, but for descriptors, and long calls, waits and stacks, which are of
+ * all calls; calls are all without switches. */
 START_TEST(groups)
 {
     static const char *const names[] = { "switches", "locks",   "io",       "sleep",
