@@ -49,7 +49,9 @@ enum posixtrace_address {
 
 /* Texts are those of the file, and belong to the symbols: any bytes but NUL. */
 struct posixtrace_symbol {
-    const char *name;   /* of the function or variable, with its version after '@'; NULL: unknown */
+    /* Of the function or variable; that of C++ as in its source, where libstdc++ was there when the
+     * library was built, others with their version after '@'.  NULL: unknown. */
+    const char *name;
     uint64_t in_name;   /* bytes after its start */
     const char *source; /* file of the source; NULL: unknown, or a variable */
     int line;           /* 0: unknown */

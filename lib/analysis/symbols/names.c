@@ -5,12 +5,14 @@
 #include <elfutils/libdwfl.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <search.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "analysis/symbols/build_id.h"
+#include "analysis/symbols/demangle.h"
 #include "analysis/symbols/names.h"
 
 struct pt_symbol_module {
@@ -20,6 +22,13 @@ struct pt_symbol_module {
     char *debug; /* path of the file with the debug information, or NULL */
     bool named;  /* it is in a folder that the user has named */
     const char *build_id;
+    void *readable; /* tree of struct readable */
+};
+
+/* A name of libdw, which stays where it is, as it is shown. */
+struct readable {
+    const char *name;
+    char *text; /* NULL: as it is */
 };
 
 bool posixtrace_symbols_have_names(void)
@@ -136,14 +145,52 @@ struct pt_symbol_module *pt_symbol_module_new(const struct pt_symbol_file *file,
     return m;
 }
 
+static void free_readable(void *node)
+{
+    struct readable *r = node;
+
+    free(r->text);
+    free(r);
+}
+
 void pt_symbol_module_free(struct pt_symbol_module *m)
 {
     if (!m)
         return;
     if (m->dwfl)
         dwfl_end(m->dwfl);
+    tdestroy(m->readable, free_readable);
     free(m->debug);
     free(m);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    uintptr_t x = (uintptr_t)((const struct readable *)a)->name,
+              y = (uintptr_t)((const struct readable *)b)->name;
+
+    return x < y ? -1 : x > y;
+}
+
+static const char *readable(struct pt_symbol_module *m, const char *name)
+{
+    struct readable key = { .name = name }, *r, **place;
+
+    if (strncmp(name, "_Z", 2) != 0)
+        return name;
+    place = tsearch(&key, &m->readable, by_name);
+    if (!place)
+        return name;
+    if (*place == &key) {
+        r = malloc(sizeof *r);
+        if (!r) {
+            tdelete(&key, &m->readable, by_name);
+            return name;
+        }
+        *r = (struct readable){ name, pt_demangle(name) };
+        *place = r;
+    }
+    return (*place)->text ? (*place)->text : name;
 }
 
 void pt_symbol_module_find(struct pt_symbol_module *m, uint64_t offset,
@@ -163,6 +210,8 @@ void pt_symbol_module_find(struct pt_symbol_module *m, uint64_t offset,
          (GELF_ST_TYPE(sym.st_info) == STT_OBJECT) != (kind == POSIXTRACE_ADDRESS_DATA)))
         symbol->name = NULL;
     symbol->in_name = symbol->name ? in + (m->start + offset - at) : 0;
+    if (symbol->name)
+        symbol->name = readable(m, symbol->name);
     line = kind == POSIXTRACE_ADDRESS_DATA ? NULL : dwfl_module_getsrc(m->module, at);
     if (line)
         symbol->source = dwfl_lineinfo(line, NULL, &symbol->line, NULL, NULL, NULL);

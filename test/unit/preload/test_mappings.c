@@ -32,6 +32,17 @@ static __attribute__((noinline, noclone)) void locker(pthread_mutex_t *lock)
     pthread_mutex_unlock(lock);
 }
 
+/* As a compiler of C++ names cache::lock and cache::evict(int). */
+static pthread_mutex_t cache_lock __asm__("_ZN5cache4lockE") = PTHREAD_MUTEX_INITIALIZER;
+void evict(int n) __asm__("_ZN5cache5evictEi");
+__attribute__((noinline, noclone)) void evict(int n)
+{
+    for (int i = 0; i < n; i++) {
+        pthread_mutex_lock(&cache_lock);
+        pthread_mutex_unlock(&cache_lock);
+    }
+}
+
 static trace_id_t begin(char path[TH_PATH], int log_policy)
 {
     trace_id_t trid = th_stream_log(th_file(path, O_RDWR), .inherit = POSIX_TRACE_INHERITED,
@@ -135,6 +146,28 @@ START_TEST(element_of_an_array)
     ck_ok(posix_trace_shutdown(trid));
     snprintf(expected, sizeof expected, "locks+0x%zx", 3 * sizeof locks[0]);
     expect_locker_in(path, 0, expected);
+}
+END_TEST
+
+START_TEST(names_of_cxx)
+{
+    bool readable = getenv("TEST_DEMANGLES") != NULL;
+    char path[TH_PATH];
+    trace_id_t trid = begin(path, POSIX_TRACE_APPEND);
+    posixtrace_symbols_t *s;
+    struct lock_call call;
+
+    evict(2);
+    ck_ok(posix_trace_shutdown(trid));
+    trid = th_open(path);
+    s = symbols_of(trid, NULL);
+    call = call_in(trid, 0);
+    ck_assert_ptr_nonnull(
+        strstr(text_of(s, &call, false), readable ? "cache::evict(int) (test_mappings.c:"
+                                                  : "_ZN5cache5evictEi (test_mappings.c:"));
+    ck_assert_str_eq(text_of(s, &call, true), readable ? "cache::lock" : "_ZN5cache4lockE");
+    posixtrace_symbols_free(s);
+    th_close(trid);
 }
 END_TEST
 
@@ -550,6 +583,7 @@ static void add(TCase *tc)
     tcase_add_checked_fixture(tc, use_folder_of_all, NULL);
     tcase_add_test(tc, program);
     tcase_add_test(tc, element_of_an_array);
+    tcase_add_test(tc, names_of_cxx);
     tcase_add_test(tc, unknown);
     tcase_add_test(tc, library);
     tcase_add_test(tc, library_that_is_gone);
