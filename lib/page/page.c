@@ -41,15 +41,19 @@ static char *put_number(char *to, uint64_t n)
 
 /* Without /proc no other process looks for the page; but an earlier process with the same pid may
  * have left one. */
-void pt_page_name(char file[64], uint32_t pid, uint64_t start)
+static void put_name(char file[64], uint32_t pid, uint64_t start, uint64_t ns)
 {
-    uint64_t ns = pt_pid_namespace();
     char *p = put_number(stpcpy(file, "p-"), pid);
 
     *p++ = '-';
     p = put_number(p, start);
     *p++ = '-';
     put_number(p, ns ? ns : pt_sys_image());
+}
+
+void pt_page_name(char file[64], uint32_t pid, uint64_t start)
+{
+    put_name(file, pid, start, pt_pid_namespace());
 }
 
 static int map_page(struct pt_page **page, int fd)
@@ -77,24 +81,25 @@ static bool gates_have_epochs(const struct pt_page *page)
     return true;
 }
 
-/* Opens the file, which has the start time that its maker saw: a tick earlier or later where one of
- * the two is in a time namespace (pt_is_start()).  *start becomes that, and file its name; if there
- * is none, the name for *start. */
+/* Opens the file, which has the start time that its maker saw: a tick earlier or later where the two
+ * are in different time namespaces (pt_is_start()).  *start becomes that, and file its name; if
+ * there is none, the name for *start. */
 static int open_file(int dir, uint32_t pid, uint64_t *start, char file[64])
 {
     static const uint64_t ticks[] = { 0, (uint64_t)-1, 1 };
-    uint64_t mine = *start;
-    int fd = -1;
+    uint64_t mine = *start, ns = pt_pid_namespace();
+    int fd = -ENOENT;
 
-    for (unsigned i = 0; i < 3 && (i == 0 || (mine != 0 && fd < 0 && errno == ENOENT)); i++) {
+    for (unsigned i = 0; i < 3 && fd == -ENOENT; i++) {
+        if (i == 1 && (mine == 0 || pt_time_is_shared(pid)))
+            break;
         *start = mine + ticks[i];
-        pt_page_name(file, pid, *start);
+        put_name(file, pid, *start, ns);
         fd = openat(dir, file, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        fd = fd < 0 ? -errno : fd;
     }
-    if (fd >= 0)
-        return fd;
-    fd = -errno;
-    pt_page_name(file, pid, mine);
+    if (fd < 0)
+        put_name(file, pid, mine, ns);
     return fd;
 }
 

@@ -129,6 +129,17 @@ static int64_t signed_number(const char **p)
     return negative ? -n : n;
 }
 
+static uint64_t time_namespace; /* of the caller, at its last look at a process; 0: not known */
+
+bool pt_time_is_shared(uint32_t pid)
+{
+    uint64_t own = pt_load_relaxed(&time_namespace);
+    char path[48];
+
+    proc_path(path, pid, false, "/ns/time");
+    return own != 0 && own == namespace_of(path);
+}
+
 /* The file has the offsets of the namespace for children. */
 bool pt_time_offset(const char *clock, int64_t *ns)
 {
@@ -136,6 +147,7 @@ bool pt_time_offset(const char *clock, int64_t *ns)
     char text[256];
     const char *p;
 
+    pt_store_relaxed(&time_namespace, own);
     *ns = 0;
     if (own == FIRST_TIME_NAMESPACE || own == 0)
         return true;

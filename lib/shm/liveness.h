@@ -62,6 +62,10 @@ int pt_process_parent(uint32_t *pid, struct pt_process *process);
  * our numbers are those of other processes. */
 bool pt_proc_is_ours(void);
 
+/* Are the process and the caller in one time namespace, as of the last pt_process_look()?  False
+ * also where that cannot be seen: of a process of another user. */
+bool pt_time_is_shared(uint32_t pid);
+
 /* The namespaces of the calling process; 0: no /proc. */
 uint64_t pt_pid_namespace(void);
 uint64_t pt_mount_namespace(void);
