@@ -81,8 +81,8 @@ static bool gates_have_epochs(const struct pt_page *page)
     return true;
 }
 
-/* Opens the file, which has the start time that its maker saw: a tick earlier or later where the two
- * are in different time namespaces (pt_is_start()).  *start becomes that, and file its name; if
+/* Opens the file, which has the start time that its maker saw: a tick earlier or later where the
+ * two are in different time namespaces (pt_is_start()).  *start becomes that, and file its name; if
  * there is none, the name for *start. */
 static int open_file(int dir, uint32_t pid, uint64_t *start, char file[64])
 {
