@@ -16,6 +16,9 @@
  *                   valgrind does not know epoll_pwait2() and an ioctl() of terminals
  *   preload waits, no lock
  *                   the address is wrong on purpose
+ *   preload mappings, libraries that come and go
+ *                   an assertion of valgrind's own fails when one is loaded again
+ *                   (read_elf_debug_info)
  *   first_event, images
  *                   /proc/self/exe is valgrind there
  *   onward, half events; handler, forks; fork_reading
