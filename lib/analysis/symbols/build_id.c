@@ -93,17 +93,29 @@ static bool is_wanted(int fd, const char *build_id)
                                            : false;
 }
 
+/* Opens the file of an O_PATH descriptor, which itself has not been opened. */
+static int open_again(int at)
+{
+    char path[64];
+
+    snprintf(path, sizeof path, "/proc/self/fd/%d", at);
+    return open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+}
+
 int pt_symbol_open(const char *path, const char *build_id, bool named)
 {
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    int at = open(path, O_PATH | O_CLOEXEC), fd = -1;
     struct stat st;
 
-    if (fd < 0)
+    if (at < 0)
         return -1;
-    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= SIZE_MAX_FILE &&
-        (named || st.st_uid == 0 || st.st_uid == geteuid()) && build_id[0] &&
-        is_wanted(fd, build_id))
+    if (fstat(at, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= SIZE_MAX_FILE &&
+        (named || st.st_uid == 0 || st.st_uid == geteuid()) && build_id[0])
+        fd = open_again(at);
+    close(at);
+    if (fd >= 0 && is_wanted(fd, build_id))
         return fd;
-    close(fd);
+    if (fd >= 0)
+        close(fd);
     return -1;
 }

@@ -3,9 +3,14 @@
 /* Texts of mappings, good and bad, and what lies at an address at some time. */
 #include <check.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <posixtrace/symbols.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include "support/run_suite.h"
 
 static posixtrace_symbols_t *s;
@@ -187,6 +192,30 @@ START_TEST(texts)
 }
 END_TEST
 
+/* The path may be of anything; to open a FIFO or a device has effects. */
+START_TEST(no_regular_file)
+{
+    char dir[] = "/tmp/symbols-XXXXXX", path[64], text[128],
+         event[sizeof(struct inotify_event) + 1];
+    int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+
+    ck_assert_ptr_nonnull(mkdtemp(dir));
+    snprintf(path, sizeof path, "%s/fifo", dir);
+    ck_assert_int_eq(mkfifo(path, 0600), 0);
+    ck_assert_int_ge(inotify_add_watch(watch, path, IN_OPEN), 0);
+    snprintf(text, sizeof text, "o 00ff %s", path);
+    ck_takes(text);
+    ck_takes("= 7 1000 400000-500000:1 ");
+    ck_at(7, 2000, 0x400001, "fifo+0x1");
+    ck_assert_int_eq(read(watch, event, sizeof event), -1);
+    close(open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+    ck_assert_int_gt(read(watch, event, sizeof event), 0);
+    close(watch);
+    unlink(path);
+    rmdir(dir);
+}
+END_TEST
+
 static void add_tests(TCase *tc)
 {
     tcase_add_checked_fixture(tc, setup, teardown);
@@ -199,6 +228,7 @@ static void add_tests(TCase *tc)
     tcase_add_test(tc, bad_texts);
     tcase_add_test(tc, files);
     tcase_add_test(tc, texts);
+    tcase_add_test(tc, no_regular_file);
 }
 
 int main(void)
