@@ -42,38 +42,80 @@ static void find_build_id(struct pt_mapping_scan *s, uintptr_t at, size_t size)
     }
 }
 
+struct headers {
+    ElfW(Ehdr) file;
+    size_t have; /* bytes in s->header */
+};
+
+static bool read_header(struct pt_mapping_scan *s, struct headers *h)
+{
+    h->have = read_memory(s, s->object.begin, s->header, sizeof s->header);
+    if (h->have < sizeof h->file)
+        return false;
+    memcpy(&h->file, s->header, sizeof h->file);
+    return memcmp(h->file.e_ident, ELFMAG, SELFMAG) == 0 &&
+           h->file.e_phentsize == sizeof(ElfW(Phdr));
+}
+
+/* Segment i; false: after the last one. */
+static bool get_segment(const struct pt_mapping_scan *s, const struct headers *h, unsigned i,
+                        ElfW(Phdr) * p)
+{
+    size_t at = h->file.e_phoff + i * sizeof *p;
+
+    if (i >= h->file.e_phnum || at > h->have || h->have - at < sizeof *p)
+        return false;
+    memcpy(p, s->header + at, sizeof *p);
+    return true;
+}
+
 /* Where its headers say that it ends, and its build id.  False: it is none. */
 static bool read_headers(struct pt_mapping_scan *s)
 {
     uintptr_t begin = s->object.begin, first = 0, last = 0;
-    ElfW(Ehdr) e;
-    size_t have = read_memory(s, begin, s->header, sizeof s->header);
+    struct headers h;
+    ElfW(Phdr) p;
 
-    if (have < sizeof e)
-        return s->memory < 0; /* there is no access to it */
-    memcpy(&e, s->header, sizeof e);
-    if (memcmp(e.e_ident, ELFMAG, SELFMAG) != 0 || e.e_phentsize != sizeof(ElfW(Phdr)))
-        return false;
-    for (int pass = 0; pass < 2; pass++)
-        for (unsigned i = 0; i < e.e_phnum; i++) {
-            size_t at = e.e_phoff + i * sizeof(ElfW(Phdr));
-            ElfW(Phdr) p;
-
-            if (at > have || have - at < sizeof p)
-                break;
-            memcpy(&p, s->header + at, sizeof p);
-            if (pass == 0 && p.p_type == PT_LOAD && last == 0)
-                first = p.p_vaddr & PAGE_MASK;
-            if (pass == 0 && p.p_type == PT_LOAD && p.p_vaddr + p.p_memsz > last)
-                last = p.p_vaddr + p.p_memsz;
-            if (pass == 1 && p.p_type == PT_NOTE && s->object.build_id_length == 0)
-                find_build_id(s, begin + (p.p_vaddr - first), p.p_memsz);
-        }
+    if (!read_header(s, &h))
+        return h.have < sizeof h.file && s->memory < 0; /* there is no access to it */
+    for (unsigned i = 0; get_segment(s, &h, i, &p); i++) {
+        if (p.p_type == PT_LOAD && last == 0)
+            first = p.p_vaddr & PAGE_MASK;
+        if (p.p_type == PT_LOAD && p.p_vaddr + p.p_memsz > last)
+            last = p.p_vaddr + p.p_memsz;
+    }
+    for (unsigned i = 0; get_segment(s, &h, i, &p); i++)
+        if (p.p_type == PT_NOTE && s->object.build_id_length == 0)
+            find_build_id(s, begin + (p.p_vaddr - first), p.p_memsz);
     last = (begin + (last - first) + 4095) & PAGE_MASK;
     /* A file may say anything. */
     if (last > s->object.end && last - s->object.end < (uintptr_t)1 << 30)
         s->object.end = last;
     return true;
+}
+
+/* Is it a segment of the object that is in the file's first page?  The code of a small file may be
+ * there, which is then mapped twice (lld). */
+static bool is_segment(struct pt_mapping_scan *s, uintptr_t begin)
+{
+    bool is_first = true, found = false;
+    uintptr_t first = 0;
+    struct headers h;
+    ElfW(Phdr) p;
+
+    if (!read_header(s, &h))
+        return false;
+    for (unsigned i = 0; get_segment(s, &h, i, &p) && !found; i++) {
+        if (p.p_type != PT_LOAD)
+            continue;
+        if (is_first)
+            first = p.p_vaddr & PAGE_MASK;
+        else
+            found = (p.p_offset & PAGE_MASK) == 0 &&
+                    (p.p_vaddr & PAGE_MASK) - first == begin - s->object.begin;
+        is_first = false;
+    }
+    return found;
 }
 
 static void finish(struct pt_mapping_scan *s)
@@ -126,7 +168,8 @@ static void take_line(struct pt_mapping_scan *s, const char *line)
     major = major << 20 | minor;
     if (*at != '/')
         return;
-    if (s->object.end == 0 || inode != s->inode || major != s->device || offset == 0) {
+    if (s->object.end == 0 || inode != s->inode || major != s->device ||
+        (offset == 0 && !is_segment(s, begin))) {
         finish(s);
         if (offset != 0)
             return; /* a part of a file is no program */

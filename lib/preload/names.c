@@ -25,14 +25,14 @@ PRELOAD_PUBLIC int pthread_setname_np(pthread_t thread, const char *name)
     return r;
 }
 
-/* Another library may come to the same addresses.  dlopen() is not wrapped, as it looks for files
- * on behalf of its caller: the first call from there is noticed. */
+/* Another library may come to the same addresses, also before the next stream traces the process.
+ * dlopen() is not wrapped, as it looks for files on behalf of its caller: the first call from
+ * there is noticed. */
 PRELOAD_PUBLIC int dlclose(void *library)
 {
     int r = real_dlclose(library);
 
-    if (posixtrace_system_wanted())
-        posixtrace_mapping_changed();
+    posixtrace_mapping_changed();
     return r;
 }
 

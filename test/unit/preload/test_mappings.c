@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <link.h>
 #include <posixtrace/event.h>
 #include <posixtrace/info.h>
 #include <posixtrace/log.h>
@@ -271,6 +272,77 @@ START_TEST(library_that_is_gone)
     ck_assert_uint_ge(texts(trid, '-', getpid()), 1);
     ck_assert_uint_ge(texts(trid, '+', getpid()), 1);
     th_close(trid);
+}
+END_TEST
+
+/* Also where no stream traces the process when it goes. */
+START_TEST(library_gone_between_streams)
+{
+    char path[TH_PATH];
+    trace_id_t trid = begin(path, POSIX_TRACE_APPEND);
+    void (*work)(void);
+    void *module = load(&work);
+
+    work();
+    locker(&table_lock);
+    ck_ok(posix_trace_shutdown(trid));
+    dlclose(module);
+    trid = begin(path, POSIX_TRACE_APPEND);
+    locker(&table_lock);
+    ck_ok(posix_trace_shutdown(trid));
+    trid = th_open(path);
+    ck_assert_uint_ge(texts(trid, '-', getpid()), 1);
+    th_close(trid);
+}
+END_TEST
+
+enum { PAGE = 65536 }; /* a multiple of each system's */
+
+/* A file with a segment of code that is in its first page, as lld makes them. */
+static int small_file(void)
+{
+    const struct {
+        ElfW(Ehdr) file;
+        ElfW(Phdr) segment[2];
+    } headers = {
+        .file = { .e_ident = ELFMAG,
+                  .e_phoff = offsetof(__typeof__(headers), segment),
+                  .e_phentsize = sizeof headers.segment[0],
+                  .e_phnum = 2 },
+        .segment = { { .p_type = PT_LOAD, .p_filesz = 0x300, .p_memsz = 0x300 },
+                     { .p_type = PT_LOAD,
+                       .p_offset = 0x300,
+                       .p_vaddr = PAGE + 0x300,
+                       .p_filesz = 0x100,
+                       .p_memsz = 0x100 } },
+    };
+    int fd = memfd_create("small", MFD_CLOEXEC);
+
+    ck_assert_int_eq(ftruncate(fd, PAGE), 0);
+    ck_assert_int_eq(write(fd, &headers, sizeof headers), sizeof headers);
+    return fd;
+}
+
+START_TEST(code_in_the_first_page)
+{
+    trace_id_t trid = th_stream(.stream_size = 65536);
+    int fd = small_file();
+    char *at = mmap(NULL, 2 * PAGE, PROT_READ, MAP_PRIVATE, fd, 0), text[64];
+    posixtrace_symbols_t *s;
+
+    ck_assert(at != MAP_FAILED);
+    ck_assert(mmap(at + PAGE, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, fd, 0) !=
+              MAP_FAILED);
+    ck_ok(posix_trace_start(trid));
+    posixtrace_mapping_note(at + PAGE + 0x300);
+    s = symbols_of(trid, NULL);
+    posixtrace_symbols_text(s, getpid(), 0, (uintptr_t)at + PAGE + 0x300, POSIXTRACE_ADDRESS_CODE,
+                            text, sizeof text);
+    ck_assert_str_eq(text, "memfd:small (deleted)+0x10300");
+    posixtrace_symbols_free(s);
+    ck_ok(posix_trace_shutdown(trid));
+    munmap(at, 2 * PAGE);
+    close(fd);
 }
 END_TEST
 
@@ -591,6 +663,8 @@ static void add(TCase *tc)
     tcase_add_test(tc, library);
     if (!is_under_valgrind()) {
         tcase_add_test(tc, library_that_is_gone);
+        tcase_add_test(tc, library_gone_between_streams);
+        tcase_add_test(tc, code_in_the_first_page);
         tcase_add_test(tc, no_descriptor_for_a_moment);
     }
     tcase_add_test(tc, child);
