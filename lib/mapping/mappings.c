@@ -216,7 +216,7 @@ static bool is_due(void)
 static bool look(struct pt_self *self, uintptr_t address)
 {
     uint32_t now = pt_load_acquire(&changes);
-    bool tried = true;
+    bool tried = true, changed = now != looked_at;
 
     if (state.names && state.names != self->names) {
         state.names = NULL;
@@ -225,10 +225,10 @@ static bool look(struct pt_self *self, uintptr_t address)
     if (state.names && state.pid != self->pid)
         put_parent(self);
     state.pid = self->pid;
-    if (state.names && now == looked_at && is_in(address))
+    if (state.names && !changed && is_in(address))
         return true;
     looked_at = now;
-    if (is_due())
+    if (changed || is_due())
         tried = read_again(self);
     state.vain += !state.names || !is_in(address);
     return tried;

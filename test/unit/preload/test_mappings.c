@@ -298,6 +298,30 @@ END_TEST
 
 enum { PAGE = 65536 }; /* a multiple of each system's */
 
+/* Also in a program that makes code itself, whose addresses are in no file. */
+START_TEST(library_gone_among_unknown_addresses)
+{
+    enum { UNKNOWN = 100 }; /* not a power of 2 */
+    char path[TH_PATH], *code = mmap(NULL, UNKNOWN * PAGE, PROT_NONE,
+                                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    trace_id_t trid = begin(path, POSIX_TRACE_APPEND);
+    void (*work)(void);
+    void *module = load(&work);
+
+    ck_assert(code != MAP_FAILED);
+    work();
+    for (int i = 0; i < UNKNOWN; i++)
+        posixtrace_mapping_note(code + i * PAGE);
+    dlclose(module);
+    locker(&table_lock);
+    ck_ok(posix_trace_shutdown(trid));
+    trid = th_open(path);
+    ck_assert_uint_ge(texts(trid, '-', getpid()), 1);
+    th_close(trid);
+    munmap(code, UNKNOWN * PAGE);
+}
+END_TEST
+
 /* A file with a segment of code that is in its first page, as lld makes them. */
 static int small_file(void)
 {
@@ -665,6 +689,7 @@ static void add(TCase *tc)
         tcase_add_test(tc, library_that_is_gone);
         tcase_add_test(tc, library_gone_between_streams);
         tcase_add_test(tc, code_in_the_first_page);
+        tcase_add_test(tc, library_gone_among_unknown_addresses);
         tcase_add_test(tc, no_descriptor_for_a_moment);
     }
     tcase_add_test(tc, child);
