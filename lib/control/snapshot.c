@@ -27,6 +27,7 @@ struct snapshot {
     struct posixtrace_info during;
     uint64_t recorded, due; /* events of threads so far; and how many the stream has to give */
     uint64_t ask;           /* with so many, what was lost since is looked up again */
+    uint64_t start;         /* of the snapshot, in ticks of the stream's clock */
     int64_t created, until; /* ns: the stream, and the start of the snapshot */
     int64_t last;           /* time of the last event; INT64_MIN: none yet */
     bool in_gap;            /* the last mark in the log is OVERFLOW */
@@ -122,9 +123,8 @@ static int look_up_losses(struct snapshot *p)
 static int copy_events(struct snapshot *p)
 {
     const struct pt_taker taker = { take, p, 1, NULL };
-    int r = pt_stream_info(p->s, &p->during);
+    int r = 0;
 
-    p->due = p->during.events;
     while (r == 0 && !p->done && p->error == 0) {
         r = pt_stream_read(p->s, PT_READ_TRY, NULL, 0, &taker);
         if (r == PT_READ_NONE || r == -ENXIO) {
@@ -190,16 +190,27 @@ static int copy_losses(struct snapshot *p)
     return 0;
 }
 
-/* One slot, if its thread is in a call and lives. */
-static bool look_at_wait(struct pt_seg *seg, uint32_t i, struct snapshot_wait *wait)
+static int count_due(struct snapshot *p)
 {
+    int r = pt_stream_info(p->s, &p->during);
+
+    p->due = p->during.events;
+    return r;
+}
+
+/* One slot, if its thread lives and is in a call since the start or before: of a later one the
+ * snapshot may not have the beginning. */
+static bool look_at_wait(const struct snapshot *p, uint32_t i, struct snapshot_wait *wait)
+{
+    struct pt_seg *seg = p->s->seg;
     struct pt_slot_waiting w;
     struct pt_slot_view v;
 
     if (!pt_slot_is_live(pt_load_acquire(&pt_seg_slot(seg, i)->state)))
         return false;
     pt_slot_look(seg, i, &v);
-    if (!v.stable || v.author.level != 0 || !pt_waiting_look(seg, i, v.wid, &w))
+    if (!v.stable || v.author.level != 0 || !pt_waiting_look(seg, i, v.wid, &w) ||
+        w.began > p->start)
         return false;
     wait->author = v.author;
     pt_waiting_fill(seg, &w, pt_clock_now(seg->g.clock), &wait->data);
@@ -208,15 +219,14 @@ static bool look_at_wait(struct pt_seg *seg, uint32_t i, struct snapshot_wait *w
 
 static int look_at_waits(struct snapshot *p)
 {
-    struct pt_seg *seg = p->s->seg;
-    uint32_t n = pt_slot_count(seg);
+    uint32_t n = pt_slot_count(p->s->seg);
 
     p->waits = malloc(sizeof *p->waits + n * sizeof *p->waits->of);
     if (!p->waits)
         return -ENOMEM;
     p->waits->count = 0;
     for (uint32_t i = 0; i < n; i++)
-        p->waits->count += look_at_wait(seg, i, &p->waits->of[p->waits->count]);
+        p->waits->count += look_at_wait(p, i, &p->waits->of[p->waits->count]);
     return 0;
 }
 
@@ -243,10 +253,13 @@ static int put_waits(struct snapshot *p)
     return r;
 }
 
+/* A call that has not returned after the events were counted ends with none of these. */
 static int copy_all(struct snapshot *p)
 {
-    int r = look_at_waits(p);
+    int r = count_due(p);
 
+    if (r == 0)
+        r = look_at_waits(p);
     if (r == 0)
         r = copy_events(p);
     if (r == 0)
@@ -264,6 +277,7 @@ int pt_snapshot(struct pt_stream *onlooker, int fd, struct posixtrace_snapshot_r
     struct pt_attr attr = onlooker->seg->g.attr;
     struct snapshot p = { .s = onlooker,
                           .report = report,
+                          .start = pt_clock_now(onlooker->seg->g.clock),
                           .created = attr.create_ns,
                           .until = (int64_t)pt_clock_ns(CLOCK_REALTIME),
                           .last = INT64_MIN };

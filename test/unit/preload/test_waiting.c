@@ -386,8 +386,84 @@ START_TEST(child_killed)
 }
 END_TEST
 
+static sem_t ball[2];
+static bool over;
+
+/* Waits for its ball, and throws the other one. */
+static void *plays(void *own)
+{
+    while (!__atomic_load_n(&over, __ATOMIC_RELAXED)) {
+        sem_wait(own);
+        sem_post(own == &ball[0] ? &ball[1] : &ball[0]);
+    }
+    return own;
+}
+
+/* The last event before a call of the thread that has not returned is the beginning of that. */
+static void expect_open_calls(const char *path, pid_t tid)
+{
+    trace_id_t trid = th_open(path);
+    struct posixtrace_event e;
+    uint32_t last = 0;
+    int end = 0;
+
+    while (posixtrace_next_event(trid, &e, sizeof e, &end) == 0 && !end) {
+        if (e.tid != tid)
+            continue;
+        if (e.id == POSIXTRACE_WAITING)
+            ck_assert_uint_eq(last, POSIXTRACE_SEM_WAIT);
+        last = e.id;
+    }
+    th_close(trid);
+}
+
+/* While threads begin calls and return from them. */
+START_TEST(snapshots)
+{
+    enum { SNAPSHOTS = 40 };
+    trace_id_t trid = th_stream(.policy = POSIX_TRACE_LOOP, .stream_size = 1 << 20);
+    struct posixtrace_snapshot_report report;
+    struct th_thread player[2];
+
+    for (int i = 0; i < 2; i++) {
+        ck_ok(sem_init(&ball[i], 0, 0));
+        th_thread_start(&player[i], plays, &ball[i]);
+    }
+    ck_ok(posix_trace_start(trid));
+    sem_post(&ball[0]);
+    for (int i = 0; i < SNAPSHOTS; i++) {
+        char path[TH_PATH];
+        int fd = th_file(path, O_RDWR);
+
+        ck_ok(posixtrace_snapshot(trid, fd, &report, sizeof report));
+        close(fd);
+        if (!getenv("POSIXTRACE_RECORD_LONGER_THAN") &&
+            report.lost_during[POSIXTRACE_LOST_OVERWRITTEN] == 0)
+            for (int k = 0; k < 2; k++)
+                expect_open_calls(path, player[k].tid);
+        unlink(path);
+    }
+    __atomic_store_n(&over, true, __ATOMIC_RELAXED);
+    for (int i = 0; i < 2; i++)
+        sem_post(&ball[i]);
+    for (int i = 0; i < 2; i++)
+        th_thread_join(&player[i]);
+    ck_ok(posix_trace_shutdown(trid));
+}
+END_TEST
+
+/* Each test is a child of a process that has used the library: its name map is there. */
+static const char *folder_of_all;
+
+static void use_folder_of_all(void)
+{
+    if (folder_of_all)
+        setenv("POSIXTRACE_DIR", folder_of_all, 1);
+}
+
 static void add(TCase *tc)
 {
+    tcase_add_checked_fixture(tc, use_folder_of_all, NULL);
     tcase_add_test(tc, live);
     tcase_add_test(tc, in_handler);
     tcase_add_test(tc, left);
@@ -396,9 +472,11 @@ static void add(TCase *tc)
     tcase_add_test(tc, stopped);
     tcase_add_test(tc, killed);
     tcase_add_test(tc, child_killed);
+    tcase_add_test(tc, snapshots);
 }
 
 int main(void)
 {
+    folder_of_all = getenv("POSIXTRACE_DIR") ? strdup(getenv("POSIXTRACE_DIR")) : NULL;
     return th_main("preload waiting", add);
 }
