@@ -32,6 +32,7 @@ static struct {
     struct pt_mapping_scan scan;
     char line[PT_MAPPING_MAX + 1];
     size_t length;
+    int64_t noted; /* when the address was, before the thread had the state */
     int64_t now;
     const char *begins; /* the next line */
 } state;
@@ -39,6 +40,7 @@ static struct {
 static uint32_t holder;    /* the pid of the process that has the state, or 0 */
 static uint64_t *pages;    /* numbers of pages with known addresses; wiped by fork */
 static uint32_t changes;   /* how often some may have gone */
+static uint64_t changed;   /* when that was last, in ns */
 static uint32_t looked_at; /* changes that were looked at; under the lock */
 static bool off;           /* the list is full */
 
@@ -162,6 +164,18 @@ static void put_new(struct pt_self *self, bool whole)
     end_line(self);
 }
 
+/*
+ * What was found is so from the time on at which this thread noted its address: others may have
+ * recorded calls in a new library since, which found the state in use.  What another thread has
+ * unmapped since then is so from that time on, unless the clock has been set back.
+ */
+static int64_t time_of_look(void)
+{
+    int64_t at = (int64_t)pt_load_acquire(&changed);
+
+    return at > state.noted && at <= (int64_t)pt_clock_ns(CLOCK_REALTIME) ? at : state.noted;
+}
+
 /* False: the mappings cannot be read, as without a descriptor. */
 static bool read_again(struct pt_self *self)
 {
@@ -178,7 +192,7 @@ static bool read_again(struct pt_self *self)
         state.names = NULL;
         return false;
     }
-    state.now = (int64_t)pt_clock_ns(CLOCK_REALTIME);
+    state.now = time_of_look();
     put_gone(self);
     put_new(self, whole);
     state.ns = state.now;
@@ -188,7 +202,7 @@ static bool read_again(struct pt_self *self)
 /* A forked child has the mappings of its parent, as of the time when they were last read. */
 static void put_parent(struct pt_self *self)
 {
-    state.now = (int64_t)pt_clock_ns(CLOCK_REALTIME);
+    state.now = state.noted;
     state.length = 0;
     begin_line(self, '<');
     put_number(state.pid, 10, ' ');
@@ -216,7 +230,7 @@ static bool is_due(void)
 static bool look(struct pt_self *self, uintptr_t address)
 {
     uint32_t now = pt_load_acquire(&changes);
-    bool tried = true, changed = now != looked_at;
+    bool tried = true, again = now != looked_at;
 
     if (state.names && state.names != self->names) {
         state.names = NULL;
@@ -225,10 +239,10 @@ static bool look(struct pt_self *self, uintptr_t address)
     if (state.names && state.pid != self->pid)
         put_parent(self);
     state.pid = self->pid;
-    if (state.names && !changed && is_in(address))
+    if (state.names && !again && is_in(address))
         return true;
     looked_at = now;
-    if (changed || is_due())
+    if (again || is_due())
         tried = read_again(self);
     state.vain += !state.names || !is_in(address);
     return tried;
@@ -272,6 +286,7 @@ static PT_COLD void note(uintptr_t address)
     uint64_t *page = page_of(address);
     sigset_t before;
     uint32_t seen;
+    int64_t now;
     bool known;
     int cancel;
 
@@ -279,7 +294,9 @@ static PT_COLD void note(uintptr_t address)
         return;
     pt_thread_hold_signals(&before);
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    now = (int64_t)pt_clock_ns(CLOCK_REALTIME);
     if (take_state(self->pid)) {
+        state.noted = now;
         known = look(self, address);
         seen = looked_at;
         pt_store_release(&holder, 0u);
@@ -312,6 +329,7 @@ void pt_mappings_changed(void)
 {
     uint64_t *p = pt_load_relaxed(&pages);
 
+    pt_store_release(&changed, pt_clock_ns(CLOCK_REALTIME));
     pt_add_seqcst(&changes, 1u);
     for (unsigned i = 0; p && i < PAGES; i++)
         pt_store_relaxed(&p[i], (uint64_t)0);

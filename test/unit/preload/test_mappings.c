@@ -298,6 +298,96 @@ END_TEST
 
 enum { PAGE = 65536 }; /* a multiple of each system's */
 
+static void copy(const char *from, const char *to);
+
+struct meeting {
+    void (*work)(void);
+    bool begins;
+};
+
+static void *works(void *context)
+{
+    struct meeting *meeting = context;
+
+    while (!__atomic_load_n(&meeting->begins, __ATOMIC_ACQUIRE))
+        ;
+    for (int i = 0; i < 200; i++)
+        meeting->work();
+    return NULL;
+}
+
+/* Mappings enough that to read them takes longer than some calls. */
+static void make_mappings(void)
+{
+    enum { COUNT = 4000 };
+    char *at = mmap(NULL, COUNT * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+                    0);
+
+    ck_assert(at != MAP_FAILED);
+    for (int i = 0; i < COUNT; i += 2)
+        ck_assert_int_eq(mprotect(at + i * PAGE, PAGE, PROT_READ), 0);
+}
+
+/* Each call after that time that is not of this program has its caller in that library. */
+static void expect_calls_in(trace_id_t trid, int64_t ns, const char *path)
+{
+    extern const char __executable_start[], etext[];
+    posixtrace_symbols_t *s = symbols_of(trid, NULL);
+    struct posixtrace_symbol symbol;
+    struct posixtrace_event e;
+    unsigned calls = 0;
+    int end = 0;
+
+    while (posixtrace_next_event(trid, &e, sizeof e, &end) == 0 && !end) {
+        uint64_t caller;
+
+        if (e.id != POSIXTRACE_MUTEX_LOCK || e.ns < ns)
+            continue;
+        memcpy(&caller, (const char *)e.data + 8, sizeof caller);
+        if (caller >= (uintptr_t)__executable_start && caller < (uintptr_t)etext)
+            continue;
+        ck_assert(posixtrace_symbols_find(s, e.pid, e.ns, caller, POSIXTRACE_ADDRESS_RETURN,
+                                          &symbol, sizeof symbol));
+        ck_assert_str_eq(symbol.path, path);
+        calls++;
+    }
+    ck_assert_uint_eq(calls, 400);
+    posixtrace_symbols_free(s);
+}
+
+/* While one thread reads the mappings, another one records calls in a library that is where one was
+ * that is gone. */
+START_TEST(library_in_the_place_of_another)
+{
+    struct meeting meeting = { .begins = false };
+    char path[TH_PATH], other[TH_PATH];
+    trace_id_t trid = begin(path, POSIX_TRACE_APPEND);
+    void *module = load(&meeting.work);
+    struct th_thread thread[2];
+    int64_t ns;
+
+    close(th_file(other, O_RDWR));
+    copy(getenv("TEST_MODULE"), other);
+    make_mappings();
+    meeting.work();
+    for (int i = 0; i < 2; i++)
+        th_thread_start(&thread[i], works, &meeting);
+    dlclose(module);
+    ns = th_now_ns();
+    /* No traced call before theirs. */
+    module = dlopen(other, RTLD_NOW | RTLD_LOCAL);
+    *(void **)&meeting.work = dlsym(module, "module_work");
+    __atomic_store_n(&meeting.begins, true, __ATOMIC_RELEASE);
+    for (int i = 0; i < 2; i++)
+        th_thread_join(&thread[i]);
+    ck_ok(posix_trace_shutdown(trid));
+    dlclose(module);
+    trid = th_open(path);
+    expect_calls_in(trid, ns, other);
+    th_close(trid);
+}
+END_TEST
+
 /* Also in a program that makes code itself, whose addresses are in no file. */
 START_TEST(library_gone_among_unknown_addresses)
 {
@@ -690,6 +780,7 @@ static void add(TCase *tc)
         tcase_add_test(tc, library_gone_between_streams);
         tcase_add_test(tc, code_in_the_first_page);
         tcase_add_test(tc, library_gone_among_unknown_addresses);
+        tcase_add_test(tc, library_in_the_place_of_another);
         tcase_add_test(tc, no_descriptor_for_a_moment);
     }
     tcase_add_test(tc, child);
