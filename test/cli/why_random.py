@@ -405,8 +405,16 @@ def held_too_long(plan):
 
 def read_by_many(plan):
     lock = plan.sim.object()
+
+    def reads_too(th):
+        yield from plan.until(th, lambda: plan.ready)
+        yield from plan.sim.locks(th, lock, 0x400500, True)
+        yield from plan.sim.works(th, plan.rng.randint(1, 60))
+        yield from plan.sim.unlocks(th, lock, 0x400510, True)
     plan.victim(take_and_give(plan, lock, 0x400100, None))
     holder = plan.holder(lock, 0x400200, plan.get_ready, None, True)
+    for _ in range(plan.rng.randint(0, 2)):
+        plan.sim.thread(reads_too)
     return lambda c, r: is_lock(c, lock, holder, 0x400200) and plan.is_done(r)
 
 
@@ -653,6 +661,8 @@ class Truth:
             assert (s["other_ns"], s["other_tid"], s["object"]) in self.marks, s
             assert not any(h[0] == s["object"] and h[2] != s["tid"] and h[3] < s["end_ns"] and
                            h[4] > s["begin_ns"] for h in self.sim.holds), s
+            assert not any(h[0] == s["object"] and h[2] != s["tid"] and
+                           s["other_ns"] < h[4] <= s["begin_ns"] for h in self.sim.holds), s
         elif s.get("relation") in ("signals", "signalled"):
             assert s["kind"] == "barrier" or any(m[:2] == (s["other_ns"], s["other_tid"])
                                                  for m in self.marks), s

@@ -70,7 +70,7 @@ static void add_held(posixtrace_why_t *w, const struct pt_why_frame *f, const st
     pt_why_descend(w, f, h->thread, !l->part->failed);
 }
 
-/* last: the thread that had it before, or NULL. */
+/* last: the one that unlocked it last, or NULL. */
 static void add_free(posixtrace_why_t *w, const struct pt_why_frame *f, const struct lock *l,
                      int64_t from, int64_t to, const struct pt_why_hold *last)
 {
@@ -113,7 +113,7 @@ static void resolve_lock(posixtrace_why_t *w, const struct pt_why_frame *f, cons
             add_held(w, f, l, at, pt_why_smaller(end, to), &h);
             at = pt_why_smaller(end, to);
         }
-        if (h.thread != f->thread)
+        if (h.thread != f->thread && (!last || end >= pt_why_hold_end(w, last)))
             last = &((struct pt_why_hold *)list->items)[i];
     }
     if (at < to && !w->error)
