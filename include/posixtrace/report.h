@@ -118,8 +118,8 @@ struct posixtrace_report_thread {
 
 /*
  * What was waited for: a lock, a condition, a descriptor, ...  calls are all that were made.
- * waits: of locks, calls that found the lock held by another thread, or in which the thread left
- * the processor; of others, calls.  The numbers after it are about waits.
+ * waits: of locks, calls that found the lock held by another thread, other than as readers together,
+ * or in which the thread left the processor; of others, calls.  The numbers after it are about waits.
  */
 struct posixtrace_report_object {
     unsigned kind; /* enum posixtrace_wait */
@@ -132,7 +132,7 @@ struct posixtrace_report_object {
     int64_t total_ns, longest_ns, longest_at_ns;
     pid_t longest_tid; /* which waited */
     uint64_t caller;   /* of the longest: address in the program; 0: not known */
-    pid_t holder_tid;  /* which held the lock then; 0: not known */
+    pid_t holder_tid;  /* which held the lock then, of readers the last; 0: not known */
     uint64_t holder_caller;
     uint32_t call;                             /* enum posixtrace_call, of descriptors */
     const posixtrace_statistics_t *statistics; /* NULL: no waits */

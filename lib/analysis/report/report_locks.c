@@ -47,6 +47,12 @@ static struct pt_report_holder *holder_of(struct pt_report_object *o,
     return NULL;
 }
 
+bool pt_report_holds(const posixtrace_report_t *r, struct pt_report_object *o,
+                     const struct pt_report_thread *th)
+{
+    return o->gap == r->gap && holder_of(o, th);
+}
+
 int pt_report_takes(posixtrace_report_t *r, struct pt_report_object *o, struct pt_report_thread *th,
                     uint64_t caller)
 {

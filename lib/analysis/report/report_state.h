@@ -105,6 +105,7 @@ struct pt_report_open { /* a call that has begun */
     int64_t ns;
     uint64_t caller, id; /* id: what tells it from another one of the call */
     struct pt_report_holder holder;
+    bool several;    /* had the lock, as readers */
     uint32_t number; /* enum posixtrace_call */
     unsigned handlers;
     bool wanted, off; /* off: the thread left the processor in it */
@@ -245,6 +246,8 @@ struct pt_report_holder pt_report_held(posixtrace_report_t *r, struct pt_report_
 struct pt_report_holder pt_report_held_since(const posixtrace_report_t *r,
                                              const struct pt_report_object *o,
                                              const struct pt_report_thread *th, int64_t since);
+bool pt_report_holds(const posixtrace_report_t *r, struct pt_report_object *o,
+                     const struct pt_report_thread *th);
 int pt_report_takes(posixtrace_report_t *r, struct pt_report_object *o, struct pt_report_thread *th,
                     uint64_t caller);
 void pt_report_releases(posixtrace_report_t *r, struct pt_report_object *o,

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <posixtrace/system.h>
 
 #include "base/assert.h"
 
@@ -198,8 +199,10 @@ int pt_report_call_begins(posixtrace_report_t *r, struct pt_report_thread *th,
                                      .wanted = pt_report_wants_begin(r, e) };
     if (call->subject == PT_REPORT_DESCRIPTOR)
         open->number = pt_report_u32(e, 0);
-    if (call->unlock)
+    if (call->unlock) {
         open->holder = pt_report_held(r, o, th);
+        open->several = o->count > 1;
+    }
     return 0;
 }
 
@@ -245,6 +248,23 @@ static int add_wait(posixtrace_report_t *r, const struct pt_report_open *open,
     return pt_report_site_waits(r, th, open, ns);
 }
 
+/*
+ * Which had the lock, when the call ends.  Readers have it together: they wait for the one that
+ * unlocks last, and not for one that has it together with them.
+ */
+static struct pt_report_holder waited_for(posixtrace_report_t *r, const struct pt_report_open *open,
+                                          const struct pt_report_thread *th, bool taken)
+{
+    struct pt_report_holder holder = open->holder;
+    struct pt_report_holder last = pt_report_held_since(r, open->object, th, open->ns);
+    bool shared = taken && open->call->id == POSIXTRACE_RWLOCK_LOCK && holder.thread &&
+                  pt_report_holds(r, open->object, holder.thread);
+
+    if (shared)
+        holder.thread = NULL;
+    return !holder.thread || (open->several && last.thread) ? last : holder;
+}
+
 static int count_call(posixtrace_report_t *r, struct pt_report_thread *th,
                       const struct pt_report_open *open, const struct posixtrace_event *e)
 {
@@ -258,8 +278,7 @@ static int count_call(posixtrace_report_t *r, struct pt_report_thread *th,
     th->row.calls[call->kind]++;
     o->row.failed += has_failed(call, result_of(e));
     if (call->unlock) {
-        if (!holder.thread)
-            holder = pt_report_held_since(r, o, th, open->ns);
+        holder = waited_for(r, open, th, is_taken(result_of(e)));
         if (result_of(e) == EBUSY || (!holder.thread && !open->off))
             return 0;
     }
