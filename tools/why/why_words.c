@@ -165,7 +165,7 @@ static void put_relation(char text[WHY_TEXT], const struct why_view *v,
             put(text, ", to which several threads wrote, or from which they read", "");
         else if (s->signals > 0)
             put(text, ", signalled by several threads", "");
-        else if (s->kind == POSIXTRACE_WAIT_CONDITION)
+        else if (s->kind == POSIXTRACE_WAIT_CONDITION || s->kind == POSIXTRACE_WAIT_SEMAPHORE)
             put(text, ", not signalled", "");
         return;
     }
