@@ -10,7 +10,7 @@
 
 #include "common/tool.h"
 
-enum { BUFFERS = 8 };
+enum { BUFFERS = 8, FIRST_ADDRESS = 0x400000 }; /* process ids are below that */
 
 int sites_take_option(struct sites *s, int code, const char *value)
 {
@@ -49,12 +49,18 @@ size_t sites_find(struct sites *s, pid_t pid, int64_t ns, uint64_t address,
     return posixtrace_symbols_text(s->symbols, pid, ns, address, kind, to, SITES_TEXT);
 }
 
-static const char *text(struct sites *s, pid_t pid, int64_t ns, uint64_t address,
-                        enum posixtrace_address kind)
+static char *next_buffer(void)
 {
     static char buffers[BUFFERS][SITES_TEXT];
     static unsigned next;
-    char *to = buffers[next++ % BUFFERS];
+
+    return buffers[next++ % BUFFERS];
+}
+
+static const char *text(struct sites *s, pid_t pid, int64_t ns, uint64_t address,
+                        enum posixtrace_address kind)
+{
+    char *to = next_buffer();
 
     if (sites_find(s, pid, ns, address, kind, to) == 0)
         snprintf(to, SITES_TEXT, "0x%" PRIx64, address);
@@ -69,4 +75,16 @@ const char *sites_code(struct sites *s, pid_t pid, int64_t ns, uint64_t address)
 const char *sites_data(struct sites *s, pid_t pid, int64_t ns, uint64_t address)
 {
     return text(s, pid, ns, address, POSIXTRACE_ADDRESS_DATA);
+}
+
+const char *sites_object(struct sites *s, pid_t pid, int64_t ns, uint64_t object)
+{
+    int64_t number = object == UINT32_MAX ? -1 : (int64_t)object; /* of 4 bytes */
+    char *to;
+
+    if (number < -1 || number >= FIRST_ADDRESS)
+        return sites_data(s, pid, ns, object);
+    to = next_buffer();
+    snprintf(to, SITES_TEXT, "%" PRId64, number);
+    return to;
 }

@@ -51,6 +51,8 @@ void sites_close(struct sites *s);
  */
 const char *sites_code(struct sites *s, pid_t pid, int64_t ns, uint64_t address);
 const char *sites_data(struct sites *s, pid_t pid, int64_t ns, uint64_t address);
+/* The object of a metric: small numbers, as descriptors are, in decimal, others as sites_data(). */
+const char *sites_object(struct sites *s, pid_t pid, int64_t ns, uint64_t object);
 
 /* The same into to, "" where nothing is known; the length. */
 size_t sites_find(struct sites *s, pid_t pid, int64_t ns, uint64_t address,

@@ -48,7 +48,8 @@ static const char *object_label(const struct metrics_view *v, const struct metri
     else if (g->object == 0 && g->least_count == 0)
         snprintf(text, sizeof text, "(any)");
     else
-        snprintf(text, sizeof text, "%s", metrics_object(v, g->pid, g->longest_at_ns, g->object));
+        snprintf(text, sizeof text, "%s",
+                 sites_object(v->sites, g->pid, g->longest_at_ns, g->object));
     return text;
 }
 

@@ -126,19 +126,6 @@ const char *metrics_thread(pid_t tid, uint64_t thread_id)
     return buffer;
 }
 
-const char *metrics_object(const struct metrics_view *v, pid_t pid, int64_t ns, uint64_t object)
-{
-    char *buffer = next_buffer();
-    int64_t number = (int64_t)object;
-
-    if (object == UINT32_MAX) /* of 4 bytes */
-        number = -1;
-    if (number < -1 || number >= 65536)
-        return sites_data(v->sites, pid, ns, object);
-    snprintf(buffer, 64, "%" PRId64, number);
-    return buffer;
-}
-
 char *metrics_shown(enum output_format format, const char *name)
 {
     static int utf8 = -1;

@@ -129,9 +129,6 @@ const char *metrics_up_to(int64_t ns);
 const char *metrics_time_at_most(int64_t ns);
 /* The same for a lower and an upper bound: "12.345" or "12.345..99.000". */
 const char *metrics_us_range(int64_t ns, int64_t at_most_ns);
-/* An object of a process: small numbers, as descriptors are, in decimal, others as variables, or
- * addresses.  ns: when it was one. */
-const char *metrics_object(const struct metrics_view *v, pid_t pid, int64_t ns, uint64_t object);
 /* How a thread is called in tables: its kernel id, else its pthread_t. */
 const char *metrics_thread(pid_t tid, uint64_t thread_id);
 /* A name as it is shown; for free(). */

@@ -100,7 +100,7 @@ static void print_one(const struct metrics_view *v, const struct metrics_worst *
     put_time(begin, sizeof begin, v, m->begin_ns);
     if (posixtrace_metric_by_object(m->metric))
         snprintf(object, sizeof object, ", object %s",
-                 metrics_object(v, m->pid, m->begin_ns, m->key));
+                 sites_object(v->sites, m->pid, m->begin_ns, m->key));
     out_format("%9s at %s in %s%s%s%s%s\n", units_time(length), begin,
                metrics_thread(m->tid, m->thread_id), *name ? " " : "", name, object,
                m->bound ? " (at most)" : "");

@@ -208,7 +208,8 @@ static void print_instance(const struct why_view *v, size_t i,
              why_exact(row->end_ns - row->begin_ns), row->open ? " without an end" : "",
              why_when(v, row->begin_ns), why_thread(v, row->pid, row->tid));
     if (row->has_key && v->metric)
-        why_add(text, sizeof text, ", object %s", why_data(v, row->pid, row->begin_ns, row->key));
+        why_add(text, sizeof text, ", object %s",
+                sites_object(v->sites, row->pid, row->begin_ns, row->key));
     else if (row->has_key)
         why_add(text, sizeof text, ", value %llu", (unsigned long long)row->key);
     if (row->end_tid != row->tid || row->end_pid != row->pid)
