@@ -69,3 +69,17 @@ const char *units_count(uint64_t count)
     }
     return at;
 }
+
+const char *units_percent(double part, double whole)
+{
+    char *buffer = next_buffer();
+    double percent = whole > 0 ? 100 * part / whole : 0;
+
+    if (whole <= 0)
+        snprintf(buffer, SIZE, "-");
+    else if (part > 0 && percent < 0.05)
+        snprintf(buffer, SIZE, "<0.1%%");
+    else
+        snprintf(buffer, SIZE, "%.1f%%", percent);
+    return buffer;
+}

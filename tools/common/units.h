@@ -17,4 +17,7 @@ const char *units_time(int64_t ns);
 /* "1,234,567"; the same. */
 const char *units_count(uint64_t count);
 
+/* "12.5%"; "<0.1%" is more than nothing, "-" a part of nothing. */
+const char *units_percent(double part, double whole);
+
 #endif

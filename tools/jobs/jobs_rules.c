@@ -16,12 +16,12 @@ static const struct {
     const char *about, *event, *groups;
 } sources[] = {
     { "from when a sleep is due to the next sleep", "posixtrace_sleep", "sleep" },
-    { "from the return of a read of a timerfd to the next one, or the next wait for work",
-      "posixtrace_io", "io" },
+    { "from the return of a read of a timerfd to the next, or to a wait for work", "posixtrace_io",
+      "io" },
     { "from the time-out or return of poll, select or epoll to the next one", "posixtrace_poll",
       "io" },
-    { "from the time-out of a wait for a condition, semaphore, lock, queue or signal to the next",
-      NULL, "locks,io,signals" },
+    { "from the time-out of a wait to the thread's next wait for the same", NULL,
+      "locks,io,signals" },
     { "from one event to the other", NULL, "" },
 };
 

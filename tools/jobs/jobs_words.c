@@ -46,8 +46,8 @@ const char *jobs_words(const double shares[JOBS_SHARES], double whole)
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%s ", used ? ", " : "",
                                  jobs_share_name(best));
         if (whole > 0)
-            used += (size_t)snprintf(text + used, sizeof text - used, "%.1f%%",
-                                     100 * shares[best] / whole);
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s",
+                                     units_percent(shares[best], whole));
         else
             used += (size_t)snprintf(text + used, sizeof text - used, "%s",
                                      units_time((int64_t)shares[best]));

@@ -78,7 +78,6 @@ const char *report_object_name(const struct report_view *v, enum report_section 
                                const struct posixtrace_report_object *o, bool process);
 /* "+1.234567890s", as --from takes it. */
 const char *report_when(const struct report_view *v, int64_t ns);
-const char *report_percent(int64_t part, int64_t whole);
 /* "work 55.1%, I/O 3.0%": the largest shares of a thread; all: not only waits. */
 const char *report_shares(const struct posixtrace_report_thread *t, bool all, size_t most);
 

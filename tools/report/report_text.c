@@ -59,8 +59,10 @@ static void print_thread(const struct report_view *v, const struct posixtrace_re
     out_spaces(NAME - table_put_cut(report_thread_label(t), NAME));
     out_text(colour_code(COLOUR_PLAIN));
     out_format(" %8s %6s %6s %6s %7s  ", units_time(t->total_ns),
-               report_percent(t->run_ns, t->total_ns), report_percent(t->runnable_ns, t->total_ns),
-               report_percent(waits, t->total_ns), report_percent(t->unknown_ns, t->total_ns));
+               units_percent((double)t->run_ns, (double)t->total_ns),
+               units_percent((double)t->runnable_ns, (double)t->total_ns),
+               units_percent((double)waits, (double)t->total_ns),
+               units_percent((double)t->unknown_ns, (double)t->total_ns));
     draw_shares(parts, t->total_ns, BAR, v->utf8);
     out_text("\n");
     used = (size_t)snprintf(more, sizeof more, "%s%s%s%s", waits > 0 ? "waits: " : "",
@@ -217,7 +219,7 @@ static void print_cost(const struct report_view *v)
         out_text("  ");
         out_spaces(NAME - table_put_cut(report_thread_label(t), NAME));
         out_format(" %12s %9s %8s  ", units_count(t->events), units_time(cost),
-                   report_percent(cost, t->total_ns));
+                   units_percent((double)cost, (double)t->total_ns));
         draw_bar((int64_t)t->events, (int64_t)most, BAR, v->utf8);
         out_text("\n");
     }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "common/tool.h"
+#include "common/units.h"
 
 enum { BUFFERS = 8, SIZE = 400, SECOND = 1000000000 };
 
@@ -87,26 +88,6 @@ const char *report_when(const struct report_view *v, int64_t ns)
     return text;
 }
 
-static void put_percent(char *text, size_t size, int64_t part, int64_t whole)
-{
-    double percent = whole > 0 ? 100.0 * (double)part / (double)whole : 0;
-
-    if (whole <= 0)
-        snprintf(text, size, "-");
-    else if (part > 0 && percent < 0.05)
-        snprintf(text, size, "<0.1%%");
-    else
-        snprintf(text, size, "%.1f%%", percent);
-}
-
-const char *report_percent(int64_t part, int64_t whole)
-{
-    char *text = next_buffer();
-
-    put_percent(text, SIZE, part, whole);
-    return text;
-}
-
 struct share {
     const char *name;
     int64_t ns;
@@ -127,7 +108,7 @@ static void put_share(struct share *list, size_t *count, const char *name, int64
 const char *report_shares(const struct posixtrace_report_thread *t, bool all, size_t most)
 {
     struct share list[POSIXTRACE_WAIT_KINDS + 4];
-    char *text = next_buffer(), percent[32];
+    char *text = next_buffer();
     size_t count = 0, used = 0;
 
     for (unsigned k = 0; posixtrace_wait_text(k); k++)
@@ -140,9 +121,8 @@ const char *report_shares(const struct posixtrace_report_thread *t, bool all, si
     }
     text[0] = '\0';
     for (size_t i = 0; i < count && i < most && used < SIZE; i++) {
-        put_percent(percent, sizeof percent, list[i].ns, t->total_ns);
         used += (size_t)snprintf(text + used, SIZE - used, "%s%s %s", i ? ", " : "", list[i].name,
-                                 percent);
+                                 units_percent((double)list[i].ns, (double)t->total_ns));
     }
     return text;
 }
