@@ -118,8 +118,9 @@ struct posixtrace_report_thread {
 
 /*
  * What was waited for: a lock, a condition, a descriptor, ...  calls are all that were made.
- * waits: of locks, calls that found the lock held by another thread, other than as readers together,
- * or in which the thread left the processor; of others, calls.  The numbers after it are about waits.
+ * waits: of locks, calls that found the lock held by another thread, other than as readers
+ * together, or in which the thread left the processor; of others, calls.  The numbers after it are
+ * about waits.
  */
 struct posixtrace_report_object {
     unsigned kind; /* enum posixtrace_wait */
