@@ -160,8 +160,8 @@ const struct posixtrace_why_segment *posixtrace_why_segment(const posixtrace_why
 /*
  * A cause of the time of the slowest instances: a segment of depth 0, and the root of it, which is
  * what the last thread did that waited for no other.  ns: its time in the slowest; beyond_ns: less
- * what instances about the median have of it.  The times in segment and root are 0, the threads
- * those of the first one; 0 where others had it, too.
+ * what instances about the median have of it.  begin_ns, other_ns and threads in segment and
+ * root are those of the first one, tid 0 where others had it, too; end_ns is 0.
  */
 struct posixtrace_why_cause {
     struct posixtrace_why_segment segment, root;

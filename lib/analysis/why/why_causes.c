@@ -40,7 +40,7 @@ static struct posixtrace_why_segment cleaned(const struct posixtrace_why_segment
     struct posixtrace_why_segment made = *s;
 
     made.depth = 0;
-    made.begin_ns = made.end_ns = made.other_ns = 0;
+    made.end_ns = 0;
     made.signals = 0;
     if (made.is_descriptor && made.name[0])
         made.object = 0;
