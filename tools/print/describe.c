@@ -15,6 +15,7 @@
 
 #include "common/tool.h"
 #include "common/time_parse.h"
+#include "common/units.h"
 
 enum { NAMES_SHOWN = 4 };
 
@@ -208,6 +209,46 @@ static bool describe_stack(const struct posixtrace_event *e, struct text *t)
     return true;
 }
 
+struct long_call { /* the data of one */
+    uint32_t type, call;
+    uint64_t object;
+    int64_t result, duration;
+    uint64_t caller;
+};
+
+/* "90.7ms in sem_wait of 0x1000, called from main (app.c:12)": the length first, since a line of a
+ * terminal may be cut. */
+static bool describe_long(const struct posixtrace_event *e, struct text *t)
+{
+    const char *type, *call;
+    struct long_call c;
+    char number[40];
+
+    if (e->data_len != sizeof c)
+        return false;
+    memcpy(&c, e->data, sizeof c);
+    type = posixtrace_system_text(c.type);
+    call = posixtrace_call_text(c.call);
+    if (!type || strncmp(type, "posixtrace_", 11) != 0)
+        return false;
+    add_more(t, units_time(c.duration));
+    add(t, " in ");
+    add(t, call ? call : type + 11);
+    if (c.type != POSIXTRACE_SLEEP && c.type != POSIXTRACE_SIGNAL_WAIT) {
+        add(t, " of ");
+        add(t, sites_object(t->sites, e->pid, e->ns, c.object));
+    }
+    if (call) {
+        snprintf(number, sizeof number, "result %" PRIi64, c.result);
+        add_more(t, number);
+    } else if (has_error(c.type + 1) && c.result == (int)c.result && c.result != 0) {
+        add_more(t, strerror((int)c.result));
+    }
+    add_more(t, "called from ");
+    add(t, sites_code(t->sites, e->pid, e->ns, c.caller));
+    return true;
+}
+
 static bool describe_own(const struct posixtrace_event *e, struct text *t)
 {
     char words[120] = "";
@@ -215,7 +256,8 @@ static bool describe_own(const struct posixtrace_event *e, struct text *t)
 
     if (e->id == POSIXTRACE_STACK)
         return describe_stack(e, t);
-
+    if (e->id == POSIXTRACE_LONG_CALL)
+        return describe_long(e, t);
     if (e->id == POSIXTRACE_CPU_TIME) {
         if (!run_words(e, words))
             return false;
