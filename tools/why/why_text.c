@@ -116,7 +116,7 @@ static void print_causes(const struct why_view *v)
         out_text("\n");
         out_wrapped(text, 0, 0);
     }
-    for (size_t i = 0; !v->at && i < count && i < CAUSES && 100 * groups[i].ns >= sum; i++) {
+    for (size_t i = 0; !v->at && i < count && i < CAUSES && groups[i].ns >= sum / 100; i++) {
         print_cause(why_percent(groups[i].ns, sum), groups[i].text, 0);
         print_roots(v, &groups[i], sum);
     }
