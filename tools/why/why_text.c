@@ -89,7 +89,7 @@ static void print_roots(const struct why_view *v, const struct group *g, int64_t
 
     for (size_t i = 0; shown < CAUSES && (c = posixtrace_why_cause(v->why, i)) != NULL; i++) {
         why_put_segment(text, v, &c->segment);
-        if (strcmp(text, g->text) != 0 || 100 * time_of(v, c) < sum)
+        if (strcmp(text, g->text) != 0 || time_of(v, c) < sum / 100)
             continue;
         why_put_segment(text, v, &c->root);
         if (strcmp(text, g->text) == 0)
