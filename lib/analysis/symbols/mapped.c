@@ -7,6 +7,7 @@
 #include "analysis/symbols/mapped.h"
 
 enum { FILES = 8192, BUCKETS = 4096, MAPPINGS_MAX = 1 << 20, PARENTS_MAX = 64, ID_MAX = 64 };
+enum { IMAGE_MAX = 1 << 14 }; /* mappings of one image: all are looked at for one that is gone */
 
 struct mapping {
     uint64_t begin, end; /* end 0: the parent's mapping at begin is gone */
@@ -87,9 +88,15 @@ static int add_file(struct pt_mapped *m, uint32_t number, const char *text)
         length = 0;
     f->path = strdup(space + 1);
     f->build_id = strndup(text, length);
+    if (!f->path || !f->build_id) {
+        free(f->path);
+        free(f->build_id);
+        *f = (struct pt_symbol_file){ 0 };
+        return -ENOMEM;
+    }
     if (number >= m->end)
         m->end = number + 1;
-    return f->path && f->build_id ? 0 : -ENOMEM;
+    return 0;
 }
 
 static struct image **bucket_of(struct pt_mapped *m, int32_t pid)
@@ -121,7 +128,7 @@ static struct image *add_image(struct pt_mapped *m, int32_t pid, int64_t ns)
 
 static int add_mapping(struct pt_mapped *m, struct image *i, const struct mapping *mapping)
 {
-    if (m->mappings == MAPPINGS_MAX)
+    if (m->mappings == MAPPINGS_MAX || i->count == IMAGE_MAX)
         return -EINVAL;
     if (i->count == i->room) {
         size_t room = i->room ? i->room * 2 : 16;

@@ -82,6 +82,23 @@ START_TEST(comes_and_goes)
 }
 END_TEST
 
+/* Of one image at most so many; a text with more is refused. */
+START_TEST(many)
+{
+    char text[64];
+    unsigned taken = 0;
+
+    ck_takes("o - /bin/app");
+    for (unsigned i = 0; i < 20000; i++) {
+        snprintf(text, sizeof text, "%c 7 1000 %x000-%x000:1 ", i ? '+' : '=', 16 * i + 16,
+                 16 * i + 17);
+        taken += add(text) == 0;
+    }
+    ck_assert_uint_eq(taken, 16384);
+    ck_at(7, 1500, 0x10001, "app+0x1");
+}
+END_TEST
+
 START_TEST(exec)
 {
     ck_takes("o - /bin/a");
@@ -222,6 +239,7 @@ static void add_tests(TCase *tc)
     tcase_add_test(tc, one_process);
     tcase_add_test(tc, before_the_first);
     tcase_add_test(tc, comes_and_goes);
+    tcase_add_test(tc, many);
     tcase_add_test(tc, exec);
     tcase_add_test(tc, forked);
     tcase_add_test(tc, endless);
