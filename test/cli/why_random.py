@@ -20,7 +20,6 @@ import os
 import pathlib
 import random
 import struct
-import subprocess
 import sys
 import tempfile
 
@@ -497,14 +496,16 @@ def lost_wakeup(plan):
         "relation" not in c and "signals" not in c
 
 
+def waits_once(plan, th, condition, lock):
+    """Waits for the condition, with its mutex."""
+    yield from plan.sim.locks(th, lock, 0x400100)
+    yield from plan.sim.waits(th, condition, lock, 0x400110)
+    yield from plan.sim.unlocks(th, lock, 0x400118)
+
+
 def late_signal(plan):
     """The thread that signals does something else before."""
     condition, lock = plan.sim.object(), plan.sim.object()
-
-    def slow(th):
-        yield from plan.sim.locks(th, lock, 0x400100)
-        yield from plan.sim.waits(th, condition, lock, 0x400110)
-        yield from plan.sim.unlocks(th, lock, 0x400118)
 
     def script(th):
         yield from plan.until(th, lambda: plan.go)
@@ -512,7 +513,7 @@ def late_signal(plan):
         yield from plan.until(th, lambda: condition.queue)
         yield from plan.does(th)
         yield from plan.sim.signals(th, condition, 0x400610)
-    plan.victim(slow)
+    plan.victim(lambda th: waits_once(plan, th, condition, lock))
     signaller = plan.sim.thread(script)
     return lambda c, r: c.get("kind") == "condition" and c["object"] == condition.address and \
         c.get("relation") == "signals" and c["other_tid"] == signaller.tid and \
@@ -523,11 +524,6 @@ def signalled_with_lock(plan):
     """The thread that signals keeps the mutex for long after it."""
     condition, lock = plan.sim.object(), plan.sim.object()
 
-    def slow(th):
-        yield from plan.sim.locks(th, lock, 0x400100)
-        yield from plan.sim.waits(th, condition, lock, 0x400110)
-        yield from plan.sim.unlocks(th, lock, 0x400118)
-
     def script(th):
         yield from plan.until(th, lambda: plan.go)
         plan.ready = True
@@ -536,7 +532,7 @@ def signalled_with_lock(plan):
         yield from plan.sim.signals(th, condition, 0x400610)
         yield from plan.does(th)
         yield from plan.sim.unlocks(th, lock, 0x400618)
-    plan.victim(slow)
+    plan.victim(lambda th: waits_once(plan, th, condition, lock))
     signaller = plan.sim.thread(script)
     return lambda c, r: is_lock(c, lock, signaller, 0x400600) and plan.is_done(r)
 
@@ -742,14 +738,6 @@ def lossy(sim, rng):
 
 # ---- the tool ----
 
-def run(tool, *arguments):
-    done = subprocess.run([tool, *arguments], capture_output=True, timeout=100)
-    if done.returncode != 0:
-        sys.exit(f"posixtrace {' '.join(map(str, arguments))}: {done.returncode}\n" +
-                 done.stderr.decode(errors="replace"))
-    return done.stdout
-
-
 def why(tool, folder, events, *options):
     with (folder / "log.jsonl").open("w") as to:
         for ns, tid, pid, name, event, data in events:
@@ -758,8 +746,10 @@ def why(tool, folder, events, *options):
             if event.startswith("job:"):
                 row["description"] = "u64 id"
             to.write(json.dumps(row) + "\n")
-    run(tool, "import", "--force", "--from=jsonl", folder / "log.jsonl", folder / "log.ptl")
-    return json.loads(run(tool, "why", "--format=json", *options, folder / "log.ptl"))
+    report_random.run(tool, "import", "--force", "--from=jsonl", folder / "log.jsonl",
+                      folder / "log.ptl")
+    return json.loads(report_random.run(tool, "why", "--format=json", *options,
+                                       folder / "log.ptl"))
 
 
 def one_program(tool, folder, seed):
