@@ -18,7 +18,8 @@
  * fields each; for C11 with the extensions of gcc and clang, and for C++11.
  *
  * Types: bool, char, the integers, float, double, long double (stored as double), char * and
- * const char * (a string, with its NUL; NULL traces ""), void * and const void * (an address).
+ * const char * (a string, with its NUL; NULL traces ""), void * and const void * (an address),
+ * posixtrace_text(string, length) (a string that has a length and perhaps no NUL).
  * In C++ also enumerations, stored as their underlying type, and string classes (std::string,
  * std::string_view: data() of const char and size()), stored up to a NUL in them.  Any other is
  * an error of the compiler.  Strings of one event have POSIXTRACE_EMIT_STRINGS bytes together;
@@ -30,7 +31,8 @@
  * a reference that make().name() returns, or a std::string_view of a temporary.
  *
  * Field names: the last identifier of the argument, `p->count` is count; before the first
- * bracket, `size(list)` is size.  Where there is none, or it was used, argN.
+ * bracket, `size(list)` is size; of posixtrace_text() that of its first argument.  Where there is
+ * none, or it was used, argN.
  *
  * The first run of a line opens the event type, which is not async-signal-safe; later runs
  * are, as posix_trace_event() is.  A line in a signal handler has to run once before, or
@@ -68,6 +70,33 @@ extern "C" {
  * alone.
  */
 bool posixtrace_event_wanted(trace_event_id_t event);
+
+/*
+ * A field of POSIXTRACE_EVENT: the string of at most length bytes, up to a NUL in them; NULL: "".
+ * It is read when the line records it, and costs no search for its end where no stream wants the
+ * event.  Async-signal-safe and thread-safe.
+ */
+struct posixtrace_text {
+    const char *string;
+    size_t length;
+#ifdef __cplusplus
+    const char *data() const
+    {
+        return string;
+    }
+    size_t size() const
+    {
+        return length;
+    }
+#endif
+};
+static inline __attribute__((unused)) struct posixtrace_text posixtrace_text(const char *string,
+                                                                             size_t length)
+{
+    struct posixtrace_text text = { string, length };
+
+    return text;
+}
 
 /*
  * Opens the type for a line of the program and describes it: count fields with these types
@@ -156,6 +185,15 @@ static inline __attribute__((unused)) void pxt_pack_string_(struct pxt_packer_ *
     pxt_pack_text_(p, string, SIZE_MAX);
 }
 
+static inline __attribute__((unused)) void pxt_pack_span_(struct pxt_packer_ *p, const void *value,
+                                                          size_t size)
+{
+    struct posixtrace_text text;
+
+    memcpy(&text, value, size);
+    pxt_pack_text_(p, text.string, text.length);
+}
+
 #ifdef __cplusplus
 
 #define POSIXTRACE_LOCAL_(i, x)  auto posixtrace_v##i = pxt_value_(x);
@@ -180,20 +218,6 @@ template <typename T> struct pxt_is_text_ {
 };
 template <typename T> struct pxt_is_text_<T &> {
     static constexpr bool value = false;
-};
-
-/* The stored form of a field; a string class itself if the argument was a temporary. */
-struct pxt_text_ {
-    const char *string;
-    size_t length;
-    const char *data() const
-    {
-        return string;
-    }
-    size_t size() const
-    {
-        return length;
-    }
 };
 
 template <typename T, bool text = pxt_is_text_<T>::value> struct pxt_typed_ {
@@ -280,8 +304,10 @@ template <typename T> static inline typename pxt_underlying_<T>::type pxt_value_
     return static_cast<typename pxt_underlying_<T>::type>(value);
 }
 
+/* The stored form of a string class; the object itself if the argument was a temporary. */
 template <typename T>
-static inline typename pxt_if_<pxt_kind_<T>::is_text, pxt_text_>::type pxt_value_(const T &text)
+static inline typename pxt_if_<pxt_kind_<T>::is_text, struct posixtrace_text>::type
+pxt_value_(const T &text)
 {
     return { text.data(), static_cast<size_t>(text.size()) };
 }
@@ -308,11 +334,13 @@ static inline typename pxt_if_<pxt_kind_<T>::is_other, int>::type pxt_value_(con
     unsigned short: "u16", int: "i32", unsigned: "u32", long: POSIXTRACE_LONG_, \
     unsigned long: POSIXTRACE_ULONG_, long long: "i64", unsigned long long: "u64", \
     float: "f32", double: "f64", long double: "f64", void *: POSIXTRACE_POINTER_, \
-    const void *: POSIXTRACE_POINTER_, char *: "str", const char *: "str")
-#define POSIXTRACE_IS_STRING_(v) _Generic((v), char * : 1, const char * : 1, default : 0)
+    const void *: POSIXTRACE_POINTER_, char *: "str", const char *: "str", \
+    struct posixtrace_text: "str")
+#define POSIXTRACE_IS_STRING_(v) \
+    _Generic((v), char * : 1, const char * : 1, struct posixtrace_text : 1, default : 0)
 #define POSIXTRACE_PACK_(p, v) \
-    _Generic((v), char *: pxt_pack_string_, \
-    const char *: pxt_pack_string_, long double: pxt_pack_long_double_, \
+    _Generic((v), char *: pxt_pack_string_, const char *: pxt_pack_string_, \
+    struct posixtrace_text: pxt_pack_span_, long double: pxt_pack_long_double_, \
     default: pxt_pack_plain_)(&p, &v, sizeof v)
 
 #endif

@@ -28,14 +28,18 @@ struct text {
     size_t length;
 };
 
-/* The last identifier before the first bracket that does not begin the expression. */
+/* The last identifier before the first bracket that does not begin the expression; of
+ * posixtrace_text(string, length) that of the string. */
 static void name_of(const char *expression, char name[NAME_BYTES])
 {
+    static const char text[] = "posixtrace_text(";
     size_t end = 0, from = 0, to = 0;
 
+    if (strncmp(expression, text, sizeof text - 1) == 0)
+        expression += sizeof text - 1;
     if (*expression == '"' || *expression == '\'')
         expression = "";
-    while (expression[end] && (end == 0 || !strchr("([{", expression[end])))
+    while (expression[end] && (end == 0 || !strchr("([{,", expression[end])))
         end++;
     for (size_t i = 0; i < end; i++) {
         if (!pt_is_word_byte(expression[i], false))

@@ -129,6 +129,22 @@ START_TEST(strings)
 }
 END_TEST
 
+START_TEST(spans)
+{
+    char request[] = "get key42 0", *key = request + 4;
+    const char *none = NULL;
+    int last = 7;
+
+    POSIXTRACE_EVENT("spans", posixtrace_text(key, 5), posixtrace_text(none, 3), last);
+    expect("spans", "str key; str none; i32 last", "key=\"key42\" none=\"\" last=7");
+    /* up to a NUL, and ten bytes in all */
+    POSIXTRACE_EVENT("short", posixtrace_text("a\0b", 3), posixtrace_text(request, 11),
+                     posixtrace_text(key, 0), last);
+    expect("short", "str arg1; str request; str key; i32 last",
+           "arg1=\"a\" request=\"get key42\" key=\"\" last=7");
+}
+END_TEST
+
 struct box {
     struct {
         int depth;
@@ -490,6 +506,7 @@ static void add(TCase *c)
     tcase_add_test(c, long_double);
     tcase_add_test(c, addresses);
     tcase_add_test(c, strings);
+    tcase_add_test(c, spans);
     tcase_add_test(c, names);
     tcase_add_test(c, bare);
     tcase_add_test(c, functions);
