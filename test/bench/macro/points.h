@@ -5,7 +5,7 @@
  * (MACRO_POSIXTRACE), as LTTng-UST events with the same fields (MACRO_LTTNG), or as nothing.
  *
  *   POINT_RECEIVE(id, bytes)         the program has read from a connection
- *   POINT_BEGIN(id, text, length)    it begins with a request
+ *   POINT_BEGIN(id, text, size)    it begins with a request
  *   POINT_LOOKUP(key, length, found) it has looked for a key
  *   POINT_END(id, bytes)             the request is done
  *   POINT_SEND(id, bytes)            it has written
@@ -27,8 +27,8 @@ static inline size_t point_span(size_t length)
 }
 
 #define POINT_RECEIVE(id, bytes) POSIXTRACE_EVENT("receive", (int)(id), (long)(bytes))
-#define POINT_BEGIN(id, text, length) \
-    POSIXTRACE_EVENT("request:begin", (int)(id), posixtrace_text(text, point_span(length)))
+#define POINT_BEGIN(id, text, size) \
+    POSIXTRACE_EVENT("request:begin", (int)(id), posixtrace_text(text, point_span(size)))
 #define POINT_LOOKUP(key, length, found) \
     POSIXTRACE_EVENT("lookup", posixtrace_text(key, point_span(length)), (int)(found))
 #define POINT_END(id, bytes)  POSIXTRACE_EVENT("request:end", (int)(id), (long)(bytes))
@@ -38,14 +38,14 @@ static inline size_t point_span(size_t length)
 #include "lttng_points.h"
 
 #define POINT_RECEIVE(id, bytes)         lttng_ust_tracepoint(macro, receive, id, bytes)
-#define POINT_BEGIN(id, text, length)    lttng_ust_tracepoint(macro, request_begin, id, text, length)
+#define POINT_BEGIN(id, text, size)      lttng_ust_tracepoint(macro, request_begin, id, text, size)
 #define POINT_LOOKUP(key, length, found) lttng_ust_tracepoint(macro, lookup, key, length, found)
 #define POINT_END(id, bytes)             lttng_ust_tracepoint(macro, request_end, id, bytes)
 #define POINT_SEND(id, bytes)            lttng_ust_tracepoint(macro, send, id, bytes)
 
 #else
 #define POINT_RECEIVE(id, bytes)         ((void)0)
-#define POINT_BEGIN(id, text, length)    ((void)0)
+#define POINT_BEGIN(id, text, size)      ((void)0)
 #define POINT_LOOKUP(key, length, found) ((void)0)
 #define POINT_END(id, bytes)             ((void)0)
 #define POINT_SEND(id, bytes)            ((void)0)
