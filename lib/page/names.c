@@ -197,13 +197,16 @@ void pt_names_unmap(struct pt_names *names)
         munmap(names, MAP_BYTES + PT_PAGE);
 }
 
-/* The stored name, if the entry is one that a writer makes. */
+/* The stored name, if the entry is one that a writer makes.  Another process may have stored where
+ * there is no memory, and the NUL may be gone when the caller reads: all that it may read is
+ * reserved. */
 static const char *entry_name(const struct pt_names *n, uint64_t e)
 {
     uint32_t off = entry_off(e), len = entry_len(e);
 
     if (e == 0 || len > TRACE_EVENT_NAME_MAX || off > LAST_OFFSET ||
-        off + len >= pt_load_relaxed(&n->used) || n->arena[off + len] != '\0')
+        off + len >= pt_load_relaxed(&n->used) ||
+        pt_names_back(n->arena + off, TRACE_EVENT_NAME_MAX + 1u) < 0 || n->arena[off + len] != '\0')
         return NULL;
     return n->arena + off;
 }
@@ -347,11 +350,13 @@ static int store_description(struct pt_names *n, uint32_t id, const char *text, 
 static const char *description_text(const struct pt_names *n, uint64_t e)
 {
     uint32_t off = entry_off(e) - ARENA_BYTES, len = entry_len(e);
+    const char *text = n->arena + ARENA_BYTES + off;
 
     if (entry_off(e) < ARENA_BYTES || len > PT_DESCRIPTION_MAX || off > TEXT_BYTES - (len + 1) ||
-        off + len >= pt_load_relaxed(&n->described) || n->arena[ARENA_BYTES + off + len] != '\0')
+        off + len >= pt_load_relaxed(&n->described) ||
+        pt_names_back(text, PT_DESCRIPTION_MAX + 1u) < 0 || text[len] != '\0')
         return NULL;
-    return n->arena + ARENA_BYTES + off;
+    return text;
 }
 
 const char *pt_names_description_at(const struct pt_names *n, uint32_t i, uint32_t *id)

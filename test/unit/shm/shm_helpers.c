@@ -2,8 +2,11 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /* See shm_helpers.h. */
 #include <dirent.h>
+#include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mount.h>
 #include <unistd.h>
 #include "base/sys.h"
 #include "shm_helpers.h"
@@ -44,6 +47,32 @@ int ring_main(const char *name, void (*add)(TCase *tc))
 
     snprintf(base, sizeof base, "%s", given ? given : "/tmp");
     return run_suite(name, name, prepare, add);
+}
+
+bool ring_mount_small(void)
+{
+    const char *forks = getenv("CK_FORK");
+
+    if ((!forks || strcmp(forks, "no") != 0) && unshare(CLONE_NEWNS) == 0 &&
+        mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) == 0 &&
+        mount("tmpfs", dir, "tmpfs", 0, "size=1m,mode=0700") == 0)
+        return true;
+    fprintf(stderr, "left out: no mounts of our own\n");
+    return false;
+}
+
+void ring_fill_small(void)
+{
+    static const char block[4096] = "x";
+    char path[160];
+    int fd;
+
+    snprintf(path, sizeof path, "%s/all", dir);
+    fd = open(path, O_WRONLY | O_CREAT, 0600);
+    ck_assert_int_ge(fd, 0);
+    while (write(fd, block, sizeof block) > 0)
+        ;
+    close(fd);
 }
 
 void ring_create(struct pt_seg *seg, uint64_t stream_size)

@@ -18,6 +18,11 @@ int ring_main(const char *name, void (*add)(TCase *tc));
 void ring_create(struct pt_seg *seg, uint64_t stream_size);
 void ring_remove(struct pt_seg *seg);
 
+/* Mounts a small file system over the stream directory, for this process alone.  False: not
+ * permitted here, or the process has other tests to run.  Then one takes all of its memory. */
+bool ring_mount_small(void);
+void ring_fill_small(void);
+
 /* A slot for the calling thread; the level distinguishes several. */
 uint32_t ring_attach(struct pt_seg *seg, uint32_t level);
 /* What a writer does: refer to the chunk, then commit records to it. */

@@ -128,6 +128,27 @@ START_TEST(hostile_contents)
 }
 END_TEST
 
+/* Another process says that there are texts where the file has no memory, and there is none. */
+START_TEST(hostile_holes)
+{
+    const uint32_t far = 40000;
+    struct pt_names *n;
+    char file[64];
+
+    if (!ring_mount_small())
+        return;
+    ck_assert_int_eq(pt_names_create(&n, file), 0);
+    ck_assert_uint_eq(id_of(n, "victim", true), PT_ID_NAMED_FIRST);
+    ring_fill_small();
+    n->used = n->described = UINT32_MAX;
+    n->entry[0] = far | 6ull << 32 | 1ull << 48;
+    n->description[0] = (PT_NAMES_NAME_BYTES + far) | 6ull << 32;
+    ck_assert_ptr_null(pt_names_get(n, PT_ID_NAMED_FIRST));
+    ck_assert_ptr_null(pt_names_description(n, PT_ID_NAMED_FIRST));
+    pt_names_unmap(n);
+}
+END_TEST
+
 /* The same for descriptions: offset | length << 32 | type << 48 */
 START_TEST(hostile_descriptions)
 {
@@ -251,6 +272,7 @@ static void add(TCase *tc)
     tcase_add_test(tc, predefined_names);
     tcase_add_test(tc, full_map);
     tcase_add_test(tc, hostile_contents);
+    tcase_add_test(tc, hostile_holes);
     tcase_add_test(tc, hostile_descriptions);
     tcase_add_test(tc, wrong_files);
     tcase_add_test(tc, many_openers);
