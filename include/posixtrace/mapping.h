@@ -26,7 +26,8 @@ extern "C" {
  * mapping that the process has noted before, the mappings are read from /proc/self/maps, and what
  * has changed since is noted.  That takes some 0.1 ms once, and again after dlopen(); else a
  * nanosecond.  A process that no stream traces notes nothing.
- * A list that is full (8191 texts or 384 KiB of all processes that share types) stays as it is.
+ * A list that is full (8191 texts or 384 KiB of all processes that share types) takes only texts
+ * that say that the mappings of a process are not known any more.
  * Async-signal-safe, thread-safe, no cancellation point, leaves errno alone.
  */
 void posixtrace_mapping_note(const void *address);

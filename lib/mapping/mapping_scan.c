@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
+#include <pthread.h>
 #include <string.h>
 #include <unistd.h>
 #include "base/sys.h"
@@ -14,7 +15,8 @@
 /* Up to size bytes of this process; how many. */
 static size_t read_memory(const struct pt_mapping_scan *s, uintptr_t at, void *to, size_t size)
 {
-    ssize_t n = s->memory >= 0 && at <= INTPTR_MAX ? pread(s->memory, to, size, (off_t)at) : -1;
+    bool is_there = at <= INTPTR_MAX && pt_descriptor_check(&s->memory) == 0;
+    ssize_t n = is_there ? pread(s->memory.fd, to, size, (off_t)at) : -1;
 
     return n > 0 ? (size_t)n : 0;
 }
@@ -77,7 +79,7 @@ static bool read_headers(struct pt_mapping_scan *s)
     ElfW(Phdr) p;
 
     if (!read_header(s, &h))
-        return h.have < sizeof h.file && s->memory < 0; /* there is no access to it */
+        return h.have < sizeof h.file && s->memory.fd < 0; /* there is no access to it */
     for (unsigned i = 0; get_segment(s, &h, i, &p); i++) {
         if (p.p_type == PT_LOAD && last == 0)
             first = p.p_vaddr & PAGE_MASK;
@@ -198,22 +200,81 @@ static size_t take_lines(struct pt_mapping_scan *s, size_t have)
     return have == sizeof s->text ? 0 : have; /* no line is that long */
 }
 
-bool pt_mapping_scan(struct pt_mapping_scan *s)
+/* ---- descriptors ---- */
+
+static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
+/* A handler that runs inside fork() may fork. */
+static _Thread_local unsigned forks __attribute__((tls_model("initial-exec")));
+
+void pt_mapping_scan_before_fork(void)
 {
-    int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+    if (forks++ == 0)
+        pthread_mutex_lock(&opening);
+}
+
+void pt_mapping_scan_after_fork(void)
+{
+    if (--forks == 0)
+        pthread_mutex_unlock(&opening);
+}
+
+/* A copy with a high number, which the next file of the program does not get. */
+static void open_file(struct pt_descriptor *d, const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+    d->fd = -1;
+    if (fd >= 0 && pt_descriptor_copy(d, fd) < 0)
+        d->fd = -1;
+    if (fd >= 0)
+        close(fd);
+}
+
+/* False: a thread forks, which may be this one. */
+static bool open_files(struct pt_mapping_scan *s)
+{
+    if (pthread_mutex_trylock(&opening) != 0)
+        return false;
+    open_file(&s->maps, "/proc/self/maps");
+    open_file(&s->memory, "/proc/self/mem");
+    pthread_mutex_unlock(&opening);
+    return true;
+}
+
+void pt_mapping_scan_abandon(struct pt_mapping_scan *s)
+{
+    pt_descriptor_close(&s->maps);
+    pt_descriptor_close(&s->memory);
+}
+
+/* All lines; false: not to the end. */
+static bool read_lines(struct pt_mapping_scan *s)
+{
     size_t have = 0;
+    off_t at = 0;
     ssize_t n;
 
-    if (fd < 0)
+    do {
+        if (pt_descriptor_check(&s->maps) < 0)
+            return false;
+        n = pread(s->maps.fd, s->text + have, sizeof s->text - have, at);
+        if (n > 0)
+            have = take_lines(s, have + (size_t)n);
+        at += n > 0 ? n : 0;
+    } while (n > 0);
+    return n == 0;
+}
+
+bool pt_mapping_scan(struct pt_mapping_scan *s)
+{
+    bool all;
+
+    if (!open_files(s))
         return false;
-    s->memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
     s->object.end = 0;
     s->runs = false;
-    while ((n = read(fd, s->text + have, sizeof s->text - have)) > 0)
-        have = take_lines(s, have + (size_t)n);
+    all = read_lines(s);
     finish(s);
-    if (s->memory >= 0)
-        close(s->memory);
-    close(fd);
-    return n == 0;
+    pt_mapping_scan_abandon(s);
+    return all;
 }

@@ -4,6 +4,11 @@
  * The program and the libraries of this process, from /proc/self/maps; their build ids from
  * their headers in memory, which are read through /proc/self/mem: another thread may unmap them
  * meanwhile.  Async-signal-safe.
+ *
+ * The two descriptors are in the program's table while a scan runs.  Another thread may close them
+ * (closefrom) and open files of its own: each use compares the file first (base/descriptor.h), and
+ * reads by position, which takes nothing out of a pipe.  A scan without its descriptors ends.  A
+ * child that is forked meanwhile closes its copies.
  */
 #ifndef PT_MAPPING_MAPPING_SCAN_H
 #define PT_MAPPING_MAPPING_SCAN_H
@@ -11,6 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "base/descriptor.h"
 
 enum { PT_BUILD_ID_MAX = 32, PT_MAPPING_LINE = 8192 };
 
@@ -32,12 +38,19 @@ struct pt_mapping_scan {
     struct pt_mapped_object object;
     uintptr_t device, inode;
     bool runs; /* has code */
-    int memory;
+    struct pt_descriptor maps, memory;
     void (*visit)(void *context, const struct pt_mapped_object *object);
     void *context;
 };
 
-/* Calls visit for each object, by address.  False: the file cannot be read. */
+/* Calls visit for each object, by address.  False: the file cannot be read, or not to its end, or
+ * a fork of another thread has just begun.  Signals are held. */
 bool pt_mapping_scan(struct pt_mapping_scan *s);
+/* In a forked child: closes what a scan of a thread of its parent had open.  A copy of the memory
+ * with zeros has nothing open. */
+void pt_mapping_scan_abandon(struct pt_mapping_scan *s);
+/* For fork handlers: between the two no scan opens a descriptor. */
+void pt_mapping_scan_before_fork(void);
+void pt_mapping_scan_after_fork(void);
 
 #endif

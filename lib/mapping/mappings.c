@@ -13,7 +13,7 @@
 #include "mapping/mappings.h"
 #include "process/self.h"
 
-enum { OBJECTS = 1024, PAGES = 512, PAGE_SHIFT = 12, EAGER = 64 };
+enum { OBJECTS = 1024, PAGES = 512, FULL = PAGES, PAGE_SHIFT = 12, EAGER = 64 };
 
 struct object {
     uintptr_t begin, end;
@@ -24,7 +24,8 @@ struct object {
 /* Of the process that has the lock. */
 static struct {
     const struct pt_names *names; /* the map that has them; NULL: none */
-    uint32_t pid;                 /* of the process that has added them last */
+    uint64_t instance;            /* of the process that has added them last: process/self.h */
+    uint32_t pid;                 /* its number */
     int64_t ns;                   /* when */
     unsigned count;
     uint32_t vain; /* times that an address was looked up and not found */
@@ -34,15 +35,27 @@ static struct {
     size_t length;
     int64_t noted; /* when the address was, before the thread had the state */
     int64_t now;
-    const char *begins; /* the next line */
+    enum pt_mapping_room room; /* of the line */
+    unsigned lines;            /* that were added */
+    int error;                 /* of the first that was not, or of an object's text */
+    uint64_t unknown;          /* the instance that has a line that nothing is known of it */
 } state;
 
-static uint32_t holder;    /* the pid of the process that has the state, or 0 */
-static uint64_t *pages;    /* numbers of pages with known addresses; wiped by fork */
+#define PAGE_BYTES ((PAGES + 1) * sizeof(uint64_t))
+static uint64_t holder;    /* the instance of the process that has the state, or 0 */
+static uint64_t *pages;    /* PAGES numbers of pages with known addresses, FULL; wiped by fork */
 static uint32_t changes;   /* how often some may have gone */
 static uint64_t changed;   /* when that was last, in ns */
 static uint32_t looked_at; /* changes that were looked at; under the lock */
-static bool off;           /* the list is full */
+
+/* Each address is to be looked up again. */
+static void forget_pages(void)
+{
+    uint64_t *p = pt_load_relaxed(&pages);
+
+    for (unsigned i = 0; p && i < PAGES; i++)
+        pt_store_relaxed(&p[i], (uint64_t)0);
+}
 
 /* ---- lines ---- */
 
@@ -68,11 +81,14 @@ static void put_number(uint64_t number, unsigned base, char end)
 static void end_line(struct pt_self *self)
 {
     uint32_t id;
+    int r;
 
     if (state.length == 0)
         return;
-    if (pt_mapping_list_add(self->names, state.line, state.length - 1, &id) < 0)
-        off = true;
+    r = pt_mapping_list_add(self->names, state.room, state.line, state.length - 1, &id);
+    if (r < 0 && state.error == 0)
+        state.error = r;
+    state.lines += r == 0;
     state.length = 0;
 }
 
@@ -85,6 +101,7 @@ static void begin_line(struct pt_self *self, char kind)
         end_line(self);
     if (state.length > 0)
         return;
+    state.room = kind == '-' ? PT_MAPPING_NO_MORE : PT_MAPPING_NEW;
     put(start, sizeof start);
     put_number(self->pid, 10, ' ');
     put_number((uint64_t)state.now, 10, ' ');
@@ -96,6 +113,7 @@ static void begin_line(struct pt_self *self, char kind)
 static uint32_t text_of(struct pt_self *self, const struct pt_mapped_object *o)
 {
     uint32_t id;
+    int r = 0;
 
     state.length = 0;
     put("o ", 2);
@@ -107,8 +125,10 @@ static uint32_t text_of(struct pt_self *self, const struct pt_mapped_object *o)
     put(" ", 1);
     put(o->path, o->path_length);
     id = pt_mapping_list_find(self->names, state.line, state.length);
-    if (id == 0 && pt_mapping_list_add(self->names, state.line, state.length, &id) < 0)
-        off = true;
+    if (id == 0)
+        r = pt_mapping_list_add(self->names, PT_MAPPING_NEW, state.line, state.length, &id);
+    if (r < 0 && state.error == 0)
+        state.error = r;
     state.length = 0;
     return id;
 }
@@ -176,8 +196,67 @@ static int64_t time_of_look(void)
     return at > state.noted && at <= (int64_t)pt_clock_ns(CLOCK_REALTIME) ? at : state.noted;
 }
 
-/* False: the mappings cannot be read, as without a descriptor. */
-static bool read_again(struct pt_self *self)
+/*
+ * From now on nothing is known of this process: what the list has of its number is that of an image
+ * before, or of another process.  In a list with no room for that, of no process.
+ */
+static int put_unknown(struct pt_self *self)
+{
+    if (state.unknown == self->instance)
+        return 0;
+    state.error = 0;
+    state.length = 0;
+    if (pt_mapping_list_has(self->names, self->pid)) {
+        begin_line(self, '=');
+        state.room = PT_MAPPING_NO_MORE;
+        end_line(self);
+    }
+    if (state.error == -ENOSPC) {
+        state.error = 0;
+        state.room = PT_MAPPING_LAST;
+        put("! ", 2);
+        put_number((uint64_t)state.now, 10, ' ');
+        end_line(self);
+    }
+    if (state.error == -ENOSPC) /* there is one */
+        state.error = 0;
+    if (state.error == 0)
+        state.unknown = self->instance;
+    return state.error;
+}
+
+/* The list does not say what the process has.  If it is full, nothing more is noted. */
+static void give_up(struct pt_self *self, int error)
+{
+    state.names = NULL;
+    forget_pages();
+    if (put_unknown(self) == 0 && error == -ENOSPC)
+        pt_store_relaxed(&pages[FULL], (uint64_t)1);
+}
+
+/* In a list that is full, libraries that are new have no names, and those that are gone are noted
+ * still. */
+static void put_changes(struct pt_self *self, bool whole)
+{
+    int error = state.error;
+
+    state.lines = 0;
+    state.error = 0;
+    put_gone(self);
+    if (state.error < 0) {
+        give_up(self, state.error);
+        return;
+    }
+    put_new(self, whole);
+    error = error ? error : state.error;
+    if (whole && state.lines > 0)
+        state.unknown = 0;
+    if ((whole && state.lines == 0) || (error < 0 && error != -ENOSPC))
+        give_up(self, error);
+}
+
+/* They may not be readable, as without a descriptor. */
+static void read_again(struct pt_self *self)
 {
     bool whole = state.names == NULL;
 
@@ -188,26 +267,27 @@ static bool read_again(struct pt_self *self)
     state.names = self->names;
     state.scan.visit = visit;
     state.scan.context = self;
+    state.error = 0;
     if (!pt_mapping_scan(&state.scan)) {
-        state.names = NULL;
-        return false;
+        give_up(self, 0);
+        return;
     }
     state.now = time_of_look();
-    put_gone(self);
-    put_new(self, whole);
+    put_changes(self, whole);
     state.ns = state.now;
-    return true;
 }
 
 /* A forked child has the mappings of its parent, as of the time when they were last read. */
 static void put_parent(struct pt_self *self)
 {
-    state.now = state.noted;
+    state.error = 0;
     state.length = 0;
     begin_line(self, '<');
     put_number(state.pid, 10, ' ');
     put_number((uint64_t)state.ns, 10, ' ');
     end_line(self);
+    if (state.error < 0)
+        give_up(self, state.error);
 }
 
 /* ---- addresses ---- */
@@ -226,41 +306,72 @@ static bool is_due(void)
     return state.vain < EAGER || (state.vain & (state.vain - 1)) == 0;
 }
 
-/* False: to be tried again with the next call. */
-static bool look(struct pt_self *self, uintptr_t address)
+/* The state is that of this image of this process, or of the parent of a forked child. */
+static void adopt(struct pt_self *self)
 {
-    uint32_t now = pt_load_acquire(&changes);
-    bool tried = true, again = now != looked_at;
-
     if (state.names && state.names != self->names) {
         state.names = NULL;
         state.vain = 0;
     }
-    if (state.names && state.pid != self->pid)
+    state.now = state.noted;
+    if (state.names && state.instance != self->instance)
         put_parent(self);
+    state.instance = self->instance;
     state.pid = self->pid;
-    if (state.names && !again && is_in(address))
+    if (!state.names && pt_mapping_list_is_full(self->names))
+        give_up(self, -ENOSPC);
+}
+
+/* False: to be tried again with the next call. */
+static bool look(struct pt_self *self, uintptr_t address)
+{
+    uint32_t now = pt_load_acquire(&changes);
+    bool again = now != looked_at;
+
+    adopt(self);
+    if (pt_load_relaxed(&pages[FULL]) || (state.names && !again && is_in(address)))
         return true;
     looked_at = now;
     if (again || is_due())
-        tried = read_again(self);
+        read_again(self);
     state.vain += !state.names || !is_in(address);
-    return tried;
+    return state.names || pt_load_relaxed(&pages[FULL]);
+}
+
+/* In a forked child, where a thread of the parent was changing the state. */
+static void forget(void)
+{
+    pt_mapping_scan_abandon(&state.scan);
+    state.names = NULL;
+    state.vain = 0;
+    state.length = 0;
 }
 
 /* False: another thread has it, or the caller interrupted its own. */
-static bool take_state(uint32_t pid)
+static bool take_state(uint64_t instance)
 {
-    uint32_t was = 0;
+    uint64_t was = 0;
 
-    if (pt_cas_seqcst(&holder, &was, pid))
+    if (pt_cas_seqcst(&holder, &was, instance))
         return true;
-    if (was == pid || !pt_cas_seqcst(&holder, &was, pid))
+    if (was == instance || !pt_cas_seqcst(&holder, &was, instance))
         return false;
-    state.names = NULL; /* a thread of the parent was changing it */
-    state.vain = 0;
-    state.length = 0;
+    forget();
     return true;
+}
+
+static void after_fork_in_child(void)
+{
+    if (pt_load_relaxed(&holder)) {
+        forget();
+        pt_store_release(&holder, (uint64_t)0);
+    }
+    pt_mapping_scan_after_fork();
+}
+
+__attribute__((constructor)) static void watch(void)
+{
+    pthread_atfork(pt_mapping_scan_before_fork, pt_mapping_scan_after_fork, after_fork_in_child);
 }
 
 static uint64_t *page_of(uintptr_t address)
@@ -268,12 +379,12 @@ static uint64_t *page_of(uintptr_t address)
     uint64_t *p = pt_load_relaxed(&pages), *none = NULL;
 
     if (pt_unlikely(!p)) {
-        p = pt_sys_pages(PAGES * sizeof *p);
+        p = pt_sys_pages(PAGE_BYTES);
         if (!p)
             return NULL;
-        madvise(p, PAGES * sizeof *p, MADV_WIPEONFORK);
+        madvise(p, PAGE_BYTES, MADV_WIPEONFORK);
         if (!pt_cas_seqcst(&pages, &none, p)) {
-            munmap(p, PAGES * sizeof *p);
+            munmap(p, PAGE_BYTES);
             p = none;
         }
     }
@@ -295,11 +406,11 @@ static PT_COLD void note(uintptr_t address)
     pt_thread_hold_signals(&before);
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
     now = (int64_t)pt_clock_ns(CLOCK_REALTIME);
-    if (take_state(self->pid)) {
+    if (take_state(self->instance)) {
         state.noted = now;
         known = look(self, address);
         seen = looked_at;
-        pt_store_release(&holder, 0u);
+        pt_store_release(&holder, (uint64_t)0);
         if (known)
             pt_store_seqcst(page, (uint64_t)(address >> PAGE_SHIFT));
         /* pt_mappings_changed() may have emptied the table before the store. */
@@ -318,7 +429,7 @@ void pt_mappings_note(uintptr_t address)
     if (pt_likely(p && pt_load_relaxed(&p[(address >> PAGE_SHIFT) * 0x9e3779b97f4a7c15ull >> 55]) ==
                            address >> PAGE_SHIFT))
         return;
-    if (pt_load_relaxed(&off))
+    if (p && pt_load_relaxed(&p[FULL]))
         return;
     saved = errno;
     note(address);
@@ -327,10 +438,7 @@ void pt_mappings_note(uintptr_t address)
 
 void pt_mappings_changed(void)
 {
-    uint64_t *p = pt_load_relaxed(&pages);
-
     pt_store_release(&changed, pt_clock_ns(CLOCK_REALTIME));
     pt_add_seqcst(&changes, 1u);
-    for (unsigned i = 0; p && i < PAGES; i++)
-        pt_store_relaxed(&p[i], (uint64_t)0);
+    forget_pages();
 }

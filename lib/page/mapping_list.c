@@ -7,23 +7,48 @@
 
 #define COUNT      (PT_MAPPING_END - 1)
 #define TEXT_BYTES ((uint32_t)sizeof((struct pt_mapping_list *)NULL)->text)
+#define LAST_TEXT  (TEXT_BYTES - (PT_MAPPING_MAX + 1u)) /* where one that may be long begins */
 #define IN_USE     (1ull << 63)
+#define SHORT_TEXT 48u /* bytes at most */
+
+/* The ends of the parts. */
+static const struct {
+    uint32_t count, bytes;
+} parts[PT_MAPPING_ROOMS] = {
+    [PT_MAPPING_NEW] = { COUNT - 1024 - 64, LAST_TEXT - 1024 * SHORT_TEXT - 64 * SHORT_TEXT },
+    [PT_MAPPING_NO_MORE] = { COUNT - 64, LAST_TEXT - 64 * SHORT_TEXT },
+    [PT_MAPPING_LAST] = { COUNT, LAST_TEXT },
+};
 
 static struct pt_mapping_list *list_of(const struct pt_names *n)
 {
     return (struct pt_mapping_list *)((uintptr_t)n + PT_NAMES_LIST);
 }
 
-static const char *text_of(const struct pt_names *n, uint64_t e, uint32_t *length)
+/* used: bytes of the texts that may be looked at. */
+static const char *text_of(const struct pt_names *n, uint64_t e, uint32_t used, uint32_t *length)
 {
-    const struct pt_mapping_list *list = list_of(n);
-    uint32_t off = (uint32_t)e;
+    const char *text = list_of(n)->text + (uint32_t)e;
 
     *length = (uint32_t)(e >> 32) & 0xffffu;
-    if (e == 0 || *length > PT_MAPPING_MAX || off > TEXT_BYTES - (PT_MAPPING_MAX + 1u) ||
-        off + *length >= pt_load_relaxed(&n->mapping_bytes) || list->text[off + *length] != '\0')
+    if (e == 0 || *length > PT_MAPPING_MAX || (uint32_t)e > LAST_TEXT ||
+        (uint32_t)e + *length >= used || text[*length] != '\0')
         return NULL;
-    return list->text + off;
+    return text;
+}
+
+static uint32_t used_bytes(const struct pt_names *n)
+{
+    uint32_t used = pt_load_acquire(&n->mapping_bytes);
+
+    return used < TEXT_BYTES ? used : TEXT_BYTES;
+}
+
+/* Reserves memory for so many entries and bytes of texts. */
+static bool is_backed(const struct pt_names *n, uint32_t count, uint32_t used)
+{
+    return pt_names_back(list_of(n)->entry, count * sizeof(uint64_t)) == 0 &&
+           pt_names_back(list_of(n)->text, used) == 0;
 }
 
 uint32_t pt_mapping_list_end(const struct pt_names *n)
@@ -35,20 +60,28 @@ uint32_t pt_mapping_list_end(const struct pt_names *n)
 
 const char *pt_mapping_list_get(const struct pt_names *n, uint32_t id)
 {
-    uint32_t length;
+    uint32_t used = used_bytes(n), i = id - 1, length;
+    const uint64_t *entry = &list_of(n)->entry[i < COUNT ? i : 0];
+    uint64_t e;
 
-    return id - 1 < pt_mapping_list_end(n) - 1
-               ? text_of(n, pt_load_acquire(&list_of(n)->entry[id - 1]), &length)
-               : NULL;
+    if (i >= pt_mapping_list_end(n) - 1 || pt_names_back(entry, sizeof *entry) < 0)
+        return NULL;
+    e = pt_load_acquire(entry);
+    if ((uint32_t)e > LAST_TEXT ||
+        pt_names_back(list_of(n)->text + (uint32_t)e, PT_MAPPING_MAX + 1u) < 0)
+        return NULL;
+    return text_of(n, e, used, &length);
 }
 
 uint32_t pt_mapping_list_find(const struct pt_names *n, const char *text, size_t length)
 {
-    uint32_t end = pt_mapping_list_end(n), stored;
+    uint32_t end = pt_mapping_list_end(n), used = used_bytes(n), stored;
 
+    if (!is_backed(n, end - 1, used))
+        return 0;
     for (uint32_t id = 1; id < end; id++) {
         uint64_t e = pt_load_acquire(&list_of(n)->entry[id - 1]);
-        const char *is = (e >> 32 & 0xffffu) == length ? text_of(n, e, &stored) : NULL;
+        const char *is = (e >> 32 & 0xffffu) == length ? text_of(n, e, used, &stored) : NULL;
 
         if (is && memcmp(is, text, length) == 0)
             return id;
@@ -56,36 +89,76 @@ uint32_t pt_mapping_list_find(const struct pt_names *n, const char *text, size_t
     return 0;
 }
 
-/* Takes room for the text and writes it there. */
-static int store(struct pt_names *n, const char *text, size_t length, uint64_t *entry)
+bool pt_mapping_list_is_full(const struct pt_names *n)
 {
-    uint32_t off = pt_add_relaxed(&n->mapping_bytes, (uint32_t)length + 1);
-    char *at = list_of(n)->text + off;
+    return pt_mapping_list_end(n) - 1 >= parts[PT_MAPPING_NEW].count ||
+           used_bytes(n) + SHORT_TEXT >= parts[PT_MAPPING_NEW].bytes;
+}
 
-    if (off > TEXT_BYTES - (PT_MAPPING_MAX + 1u)) {
-        pt_store_relaxed(&n->mapping_bytes, TEXT_BYTES);
-        return -ENOSPC;
+/* Is it a text about mappings of that process?  "= 17 ...", and the same with + and <. */
+static bool is_about(const char *text, uint32_t pid)
+{
+    const char *p = text + 2, *end = p + 10;
+    uint64_t number = 0;
+
+    if ((text[0] != '=' && text[0] != '+' && text[0] != '<') || text[1] != ' ')
+        return false;
+    for (; p < end && *p >= '0' && *p <= '9'; p++)
+        number = number * 10 + (unsigned)(*p - '0');
+    return number == pid && *p == ' ';
+}
+
+bool pt_mapping_list_has(const struct pt_names *n, uint32_t pid)
+{
+    uint32_t end = pt_mapping_list_end(n), used = used_bytes(n), length;
+    bool found = false;
+
+    if (!is_backed(n, end - 1, used))
+        return true;
+    for (uint32_t id = 1; id < end && !found; id++) {
+        const char *text = text_of(n, pt_load_acquire(&list_of(n)->entry[id - 1]), used, &length);
+
+        found = text && is_about(text, pid);
     }
-    if (pt_names_back(at, length + 1) < 0)
-        return -ENOMEM;
+    return found;
+}
+
+/* Takes room for the text and writes it there. */
+static int store(struct pt_names *n, enum pt_mapping_room kind, const char *text, size_t length,
+                 uint64_t *entry)
+{
+    uint32_t off = pt_load_relaxed(&n->mapping_bytes);
+    char *at;
+
+    do {
+        at = list_of(n)->text + off;
+        if (off > LAST_TEXT || off + length >= parts[kind].bytes)
+            return -ENOSPC;
+        if (pt_names_back(at, length + 1) < 0)
+            return -ENOMEM;
+    } while (!pt_cas_seqcst(&n->mapping_bytes, &off, off + (uint32_t)length + 1));
     memcpy(at, text, length);
     at[length] = '\0';
     *entry = off | (uint64_t)length << 32 | IN_USE;
     return 0;
 }
 
-int pt_mapping_list_add(struct pt_names *n, const char *text, size_t length, uint32_t *id)
+int pt_mapping_list_add(struct pt_names *n, enum pt_mapping_room kind, const char *text,
+                        size_t length, uint32_t *id)
 {
     struct pt_mapping_list *list = list_of(n);
     uint64_t mine;
-    int r = length <= PT_MAPPING_MAX ? store(n, text, length, &mine) : -EINVAL;
+    int r = length <= PT_MAPPING_MAX ? 0 : -EINVAL;
 
+    if (r == 0 && pt_load_acquire(&n->mappings) >= parts[kind].count)
+        return -ENOSPC;
+    r = r == 0 ? store(n, kind, text, length, &mine) : r;
     while (r == 0) {
         uint32_t i = pt_load_acquire(&n->mappings), count = i;
         uint64_t none = 0;
         bool done;
 
-        if (i >= COUNT)
+        if (i >= parts[kind].count)
             return -ENOSPC;
         r = pt_names_back(&list->entry[i], sizeof list->entry[i]);
         if (r < 0)
@@ -102,8 +175,5 @@ int pt_mapping_list_add(struct pt_names *n, const char *text, size_t length, uin
 
 int pt_mapping_list_back(const struct pt_names *n)
 {
-    uint32_t used = pt_load_acquire(&n->mapping_bytes);
-    int r = pt_names_back(list_of(n)->entry, (pt_mapping_list_end(n) - 1) * sizeof(uint64_t));
-
-    return r == 0 ? pt_names_back(list_of(n)->text, used < TEXT_BYTES ? used : TEXT_BYTES) : r;
+    return is_backed(n, pt_mapping_list_end(n) - 1, used_bytes(n)) ? 0 : -ENOMEM;
 }

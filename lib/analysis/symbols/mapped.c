@@ -30,11 +30,16 @@ struct pt_mapped {
     uint32_t end; /* of the files */
     struct image *buckets[BUCKETS];
     size_t mappings;
+    int64_t unknown_from; /* the list was full: INT64_MAX: it was not */
 };
 
 struct pt_mapped *pt_mapped_new(void)
 {
-    return calloc(1, sizeof(struct pt_mapped));
+    struct pt_mapped *m = calloc(1, sizeof *m);
+
+    if (m)
+        m->unknown_from = INT64_MAX;
+    return m;
 }
 
 void pt_mapped_free(struct pt_mapped *m)
@@ -190,6 +195,15 @@ static int take_parent(struct image *i, struct words *w)
     return w->bad ? -EINVAL : 0;
 }
 
+static int take_unknown(struct pt_mapped *m, struct words *w)
+{
+    int64_t ns = (int64_t)take_number(w, 10, ' ');
+
+    if (!w->bad && ns < m->unknown_from)
+        m->unknown_from = ns;
+    return w->bad ? -EINVAL : 0;
+}
+
 int pt_mapped_add(struct pt_mapped *m, uint32_t number, const char *text)
 {
     struct words w = { text + 2, false };
@@ -197,10 +211,12 @@ int pt_mapped_add(struct pt_mapped *m, uint32_t number, const char *text)
     int32_t pid;
     int64_t ns;
 
-    if (!text[0] || text[1] != ' ' || !strchr("o=+-<", text[0]))
+    if (!text[0] || text[1] != ' ' || !strchr("o=+-<!", text[0]))
         return -EINVAL;
     if (text[0] == 'o')
         return number < FILES ? add_file(m, number, text + 2) : -EINVAL;
+    if (text[0] == '!')
+        return take_unknown(m, &w);
     pid = (int32_t)take_number(&w, 10, ' ');
     ns = (int64_t)take_number(&w, 10, ' ');
     if (w.bad)
@@ -285,7 +301,7 @@ static const struct mapping *find(struct pt_mapped *m, int32_t pid, int64_t ns, 
 struct pt_symbol_file *pt_mapped_find(struct pt_mapped *m, int32_t pid, int64_t ns,
                                       uint64_t address, uint64_t *offset)
 {
-    const struct mapping *p = find(m, pid, ns, address);
+    const struct mapping *p = ns < m->unknown_from ? find(m, pid, ns, address) : NULL;
 
     if (!p || !m->files[p->file].path)
         return NULL;

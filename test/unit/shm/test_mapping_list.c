@@ -22,7 +22,7 @@ static uint32_t add_text(struct pt_names *n, const char *text)
 {
     uint32_t id = 0;
 
-    ck_assert_int_eq(pt_mapping_list_add(n, text, strlen(text), &id), 0);
+    ck_assert_int_eq(pt_mapping_list_add(n, PT_MAPPING_NEW, text, strlen(text), &id), 0);
     return id;
 }
 
@@ -50,8 +50,9 @@ START_TEST(texts)
     ck_assert_uint_eq(pt_mapping_list_find(a, "two", 3), 2);
     ck_assert_uint_eq(pt_mapping_list_find(a, "tw", 2), 0);
     memset(longest, 'x', sizeof longest);
-    ck_assert_int_eq(pt_mapping_list_add(a, longest, PT_MAPPING_MAX + 1, &id), -EINVAL);
-    ck_assert_int_eq(pt_mapping_list_add(a, longest, PT_MAPPING_MAX, &id), 0);
+    ck_assert_int_eq(pt_mapping_list_add(a, PT_MAPPING_NEW, longest, PT_MAPPING_MAX + 1, &id),
+                     -EINVAL);
+    ck_assert_int_eq(pt_mapping_list_add(a, PT_MAPPING_NEW, longest, PT_MAPPING_MAX, &id), 0);
     ck_assert_uint_eq(strlen(pt_mapping_list_get(b, id)), PT_MAPPING_MAX);
     ck_assert_int_eq(pt_names_copy(&copy, dir, file), 0);
     ck_assert_str_eq(pt_mapping_list_get(copy, 2), "two");
@@ -62,33 +63,69 @@ START_TEST(texts)
 }
 END_TEST
 
-/* By its texts, or by its bytes: nothing that is there changes. */
-static void fill(size_t length, uint32_t least, uint32_t most)
+/* Adds texts of that kind until there is no room.  How many the list has then. */
+static uint32_t fill(struct pt_names *n, enum pt_mapping_room kind, size_t length)
 {
-    char file[64], text[PT_MAPPING_MAX + 1];
-    struct pt_names *n = make(file);
-    uint32_t id = 0, last = 0;
+    char text[PT_MAPPING_MAX + 1];
+    uint32_t id = 0, last = pt_mapping_list_end(n) - 1;
     int r;
 
     memset(text, 'x', sizeof text);
-    while ((r = pt_mapping_list_add(n, text, length, &id)) == 0) {
+    while ((r = pt_mapping_list_add(n, kind, text, length, &id)) == 0) {
         ck_assert_uint_eq(id, last + 1);
         last = id;
     }
     ck_assert_int_eq(r, -ENOSPC);
-    ck_assert_uint_ge(last, least);
-    ck_assert_uint_le(last, most);
     for (int i = 0; i < 10; i++)
-        ck_assert_int_eq(pt_mapping_list_add(n, text, length, &id), -ENOSPC);
+        ck_assert_int_eq(pt_mapping_list_add(n, kind, text, length, &id), -ENOSPC);
     ck_assert_uint_eq(pt_mapping_list_end(n), last + 1);
-    ck_assert_uint_eq(strlen(pt_mapping_list_get(n, last)), length);
+    if (last > 0)
+        ck_assert_uint_ge(strlen(pt_mapping_list_get(n, 1)), 1);
+    return last;
+}
+
+/* By its texts, or by its bytes: nothing that is there changes, and there is room for the texts
+ * that end what others say, and for the last one. */
+static void fill_parts(size_t length, uint32_t least, uint32_t most)
+{
+    char file[64];
+    struct pt_names *n = make(file);
+    uint32_t first = fill(n, PT_MAPPING_NEW, length), second, third;
+
+    ck_assert_uint_ge(first, least);
+    ck_assert_uint_le(first, most);
+    ck_assert(length > 1 || pt_mapping_list_is_full(n));
+    second = fill(n, PT_MAPPING_NO_MORE, 40);
+    ck_assert_uint_ge(second, first + 1024);
+    third = fill(n, PT_MAPPING_LAST, 24);
+    ck_assert_uint_ge(third, second + 64);
+    ck_assert(pt_mapping_list_is_full(n));
     pt_names_unmap(n);
 }
 
 START_TEST(full)
 {
-    fill(1, PT_MAPPING_END - 1, PT_MAPPING_END - 1);
-    fill(PT_MAPPING_MAX, 180, 192);
+    fill_parts(1, PT_MAPPING_END - 1 - 1024 - 64, PT_MAPPING_END - 1 - 1024 - 64);
+    fill_parts(PT_MAPPING_MAX, 150, 192);
+}
+END_TEST
+
+START_TEST(about_a_process)
+{
+    char file[64];
+    struct pt_names *n = make(file);
+
+    add_text(n, "o - /17 ");
+    add_text(n, "- 17 1000 400000");
+    add_text(n, "= 170 1000 400000-500000:1");
+    add_text(n, "= 1");
+    add_text(n, "= 4294967313 1000 400000-500000:1"); /* 17 in its low 32 bits */
+    ck_assert(!pt_mapping_list_has(n, 17));
+    ck_assert(!pt_mapping_list_has(n, 1));
+    ck_assert(pt_mapping_list_has(n, 170));
+    add_text(n, "< 17 1000 16 900");
+    ck_assert(pt_mapping_list_has(n, 17));
+    pt_names_unmap(n);
 }
 END_TEST
 
@@ -102,7 +139,7 @@ static void *add_many(void *map)
     for (int i = 0; i < EACH; i++) {
         int length = snprintf(text, sizeof text, "%lx %d", (unsigned long)pthread_self(), i);
 
-        if (pt_mapping_list_add(map, text, (size_t)length, &id) != 0 ||
+        if (pt_mapping_list_add(map, PT_MAPPING_NEW, text, (size_t)length, &id) != 0 ||
             strcmp(pt_mapping_list_get(map, id), text) != 0)
             return map;
     }
@@ -148,10 +185,39 @@ START_TEST(hostile)
     ck_assert_uint_eq(pt_mapping_list_end(n), PT_MAPPING_END);
     ck_assert_ptr_null(pt_mapping_list_get(n, PT_MAPPING_END));
     ck_assert_int_eq(pt_mapping_list_back(n), 0);
-    ck_assert_int_eq(pt_mapping_list_add(n, "two", 3, &id), -ENOSPC);
+    ck_assert_int_eq(pt_mapping_list_add(n, PT_MAPPING_NEW, "two", 3, &id), -ENOSPC);
     n->mappings = 1;
     n->mapping_bytes = UINT32_MAX;
-    ck_assert_int_eq(pt_mapping_list_add(n, "two", 3, &id), -ENOSPC);
+    ck_assert_int_eq(pt_mapping_list_add(n, PT_MAPPING_NEW, "two", 3, &id), -ENOSPC);
+    pt_names_unmap(n);
+}
+END_TEST
+
+/* It says that there are texts where the file has no memory, and there is none. */
+START_TEST(hostile_holes)
+{
+    char file[64];
+    struct pt_names *n;
+    uint64_t *entry;
+    uint32_t id;
+
+    if (!ring_mount_small())
+        return;
+    n = make(file);
+    entry = (uint64_t *)((char *)n + PT_NAMES_LIST);
+    add_text(n, "one");
+    ring_fill_small();
+    n->mappings = n->mapping_bytes = UINT32_MAX;
+    entry[0] = (1ull << 63) | 3ull << 32 | 100000;
+    ck_assert_ptr_null(pt_mapping_list_get(n, 1));
+    ck_assert_ptr_null(pt_mapping_list_get(n, PT_MAPPING_END - 1));
+    ck_assert_uint_eq(pt_mapping_list_find(n, "one", 3), 0);
+    ck_assert(pt_mapping_list_has(n, 17)); /* not known */
+    ck_assert_int_eq(pt_mapping_list_back(n), -ENOMEM);
+    n->mappings = n->mapping_bytes = 40000;
+    ck_assert_int_lt(pt_mapping_list_add(n, PT_MAPPING_NEW, "two", 3, &id), 0);
+    n->mappings = 1000;
+    ck_assert_int_eq(pt_mapping_list_add(n, PT_MAPPING_NEW, "two", 3, &id), -ENOMEM);
     pt_names_unmap(n);
 }
 END_TEST
@@ -160,8 +226,10 @@ static void add(TCase *tc)
 {
     tcase_add_test(tc, texts);
     tcase_add_test(tc, full);
+    tcase_add_test(tc, about_a_process);
     tcase_add_test(tc, threads);
     tcase_add_test(tc, hostile);
+    tcase_add_test(tc, hostile_holes);
 }
 
 int main(void)

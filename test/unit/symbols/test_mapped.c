@@ -171,6 +171,8 @@ START_TEST(bad_texts)
         "- 7 1000 x ",
         "< 7 1000 x ",
         "< 7 1000 ",
+        "! ",
+        "! x",
     };
 
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
@@ -233,6 +235,25 @@ START_TEST(no_regular_file)
 }
 END_TEST
 
+/* A list that was full says that mappings are no longer known. */
+START_TEST(full_list)
+{
+    ck_takes("o - /bin/a");
+    ck_takes("= 7 1000 400000-500000:1 ");
+    ck_takes("= 8 1000 400000-500000:1 ");
+    ck_takes("= 7 2000 ");
+    ck_at(7, 1500, 0x400001, "a+0x1");
+    ck_at(7, 2000, 0x400001, "");
+    ck_at(8, 2500, 0x400001, "a+0x1");
+    ck_takes("! 3000 ");
+    ck_at(8, 2999, 0x400001, "a+0x1");
+    ck_at(8, 3000, 0x400001, "");
+    ck_takes("= 8 4000 400000-500000:1 ");
+    ck_takes("! 5000");
+    ck_at(8, 4500, 0x400001, "");
+}
+END_TEST
+
 static void add_tests(TCase *tc)
 {
     tcase_add_checked_fixture(tc, setup, teardown);
@@ -243,6 +264,7 @@ static void add_tests(TCase *tc)
     tcase_add_test(tc, exec);
     tcase_add_test(tc, forked);
     tcase_add_test(tc, endless);
+    tcase_add_test(tc, full_list);
     tcase_add_test(tc, bad_texts);
     tcase_add_test(tc, files);
     tcase_add_test(tc, texts);
