@@ -169,15 +169,19 @@ void pt_time_learn(void)
         pt_store_relaxed(&pt_clock_offset, (uint64_t)offset);
 }
 
-/* Ticks of our namespace to those of the first one. */
-static int to_first_namespace(uint64_t *ticks)
+/* Makes ticks of our namespace those of the first one. */
+static int to_first_namespace(struct pt_process *process)
 {
     long hz = sysconf(_SC_CLK_TCK);
     int64_t offset;
 
-    if (!pt_time_offset("boottime", &offset) || hz <= 0)
-        return -EIO;
-    *ticks -= (uint64_t)(offset / (1000000000 / hz));
+    if (!process->is_known) {
+        if (!pt_time_offset("boottime", &offset) || hz <= 0)
+            return -EIO;
+        process->added = offset / (1000000000 / hz);
+        process->is_known = true;
+    }
+    process->start -= (uint64_t)process->added;
     return 0;
 }
 
@@ -204,7 +208,7 @@ static int read_stat(uint32_t pid, struct pt_process *process)
             process->threads = (uint32_t)number(p);
         else if (field == 22) {
             process->start = number(p);
-            return to_first_namespace(&process->start);
+            return to_first_namespace(process);
         }
     }
     if (pt_is_shortage((int)n))
@@ -224,8 +228,10 @@ static int look(uint32_t pid, struct pt_process *process)
 
 int pt_process_look(uint32_t pid, struct pt_process *process)
 {
-    int saved = errno, r = pt_proc_is_ours() ? look(pid, process) : -EIO;
+    int saved = errno, r;
 
+    process->is_known = false;
+    r = pt_proc_is_ours() ? look(pid, process) : -EIO;
     errno = saved;
     return r;
 }
@@ -314,6 +320,7 @@ static int read_home(uint32_t pid, struct pt_process *process)
     uint32_t here = number_in_proc();
     int r;
 
+    process->is_known = false;
     if (pid == (uint32_t)pt_sys_pid())
         return read_stat(here, process);
     if (here == (uint32_t)pt_sys_pid())

@@ -32,6 +32,8 @@ struct pt_process {
     uint32_t threads;
     bool zombie;    /* of the first thread: with others left, the process lives */
     uint64_t start; /* ticks since boot, in the first time namespace */
+    int64_t added;  /* ticks that the time namespace of the caller adds to them, */
+    bool is_known;  /* if it was looked up: for the parents, too */
 };
 
 /* What the time namespace of the caller adds to a clock: "boottime", and so to the start times that
