@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/array.h"
 #include "consumer/crash_recovery.h"
 #include "consumer/tombstone.h"
 #include "directory/list.h"
@@ -75,44 +76,83 @@ static bool is_being_made(const struct pt_seg_header *h, const struct stat *st)
     return h->nprocs == 0 && pt_owner_liveness(h, st->st_dev, st->st_ino) != PT_DEAD;
 }
 
+/* Names of segments, one after the other, each with its NUL. */
+struct names {
+    char *text;
+    size_t length, room;
+};
+
+static int add_name(struct names *n, const char *name)
+{
+    size_t bytes = strlen(name) + 1;
+    int r = pt_array_grow_to(&n->text, &n->room, n->length + bytes, 4096);
+
+    if (r == 0)
+        memcpy(n->text + n->length, name, bytes);
+    n->length += r == 0 ? bytes : 0;
+    return r;
+}
+
+static int read_names(struct names *n)
+{
+    int dir = pt_dir_open(false), r = dir < 0 ? dir : 0;
+    DIR *d = dir >= 0 ? fdopendir(dir) : NULL;
+    struct dirent *entry;
+
+    if (!d && r == 0) {
+        r = -errno;
+        close(dir);
+    }
+    while (r == 0 && (entry = readdir(d)))
+        if (pt_seg_is_name(entry->d_name))
+            r = add_name(n, entry->d_name);
+    if (d)
+        closedir(d);
+    return r;
+}
+
+/* 1; 0: the stream has been shut down since, or is being made. */
+static int look_at(const char *name, struct pt_seg_header *h, struct posixtrace_stream *s)
+{
+    int dir = pt_dir_open(false), e;
+    struct stat st = { 0 };
+
+    if (dir < 0)
+        return dir == -ENOENT ? 0 : dir;
+    memset(s, 0, sizeof *s);
+    copy_text(s->file, sizeof s->file, name, sizeof s->file);
+    s->liveness = POSIXTRACE_LIVENESS_UNKNOWN;
+    e = pt_seg_read_header(dir, pt_place_uid(), name, h, &st);
+    close(dir);
+    if (e == -ENOENT || (e == 0 && is_being_made(h, &st)))
+        return 0;
+    s->bytes = (uint64_t)st.st_blocks * 512;
+    if (e == 0)
+        describe(h, &st, s);
+    return 1;
+}
+
+/* No descriptor is open while the caller's function runs, which may close it. */
 int pt_list_streams(int (*each)(void *, const struct posixtrace_stream *), void *context,
                     int *value)
 {
     struct pt_seg_header *h = malloc(sizeof *h);
-    int dir = h ? pt_dir_open(false) : -ENOMEM, r = 0;
-    DIR *d = dir >= 0 ? fdopendir(dir) : NULL;
-    struct dirent *entry;
+    struct names names = { 0 };
+    int r = h ? read_names(&names) : -ENOMEM;
 
     *value = 0;
-    if (!d) {
-        r = dir < 0 ? dir : -errno;
-        if (dir >= 0)
-            close(dir);
-    }
-    while (d && *value == 0 && (entry = readdir(d))) {
+    for (size_t at = 0; r >= 0 && *value == 0 && at < names.length;) {
+        const char *name = names.text + at;
         struct posixtrace_stream s;
-        struct stat st = { 0 };
-        int e;
 
-        if (!pt_seg_is_name(entry->d_name))
-            continue;
-        memset(&s, 0, sizeof s);
-        copy_text(s.file, sizeof s.file, entry->d_name, sizeof s.file);
-        s.liveness = POSIXTRACE_LIVENESS_UNKNOWN;
-        e = pt_seg_read_header(dirfd(d), pt_place_uid(), entry->d_name, h, &st);
-        if (e == -ENOENT)
-            continue; /* shut down since */
-        if (e == 0 && is_being_made(h, &st))
-            continue;
-        s.bytes = (uint64_t)st.st_blocks * 512;
-        if (e == 0)
-            describe(h, &st, &s);
-        *value = each(context, &s);
+        r = look_at(name, h, &s);
+        if (r > 0)
+            *value = each(context, &s);
+        at += strlen(name) + 1;
     }
-    if (d)
-        closedir(d);
+    free(names.text);
     free(h);
-    return r;
+    return r < 0 ? r : 0;
 }
 
 /* The contents of the table may be hostile, or change meanwhile. */
@@ -127,14 +167,14 @@ int pt_list_traced(const char *file, int (*each)(void *, pid_t), void *context, 
         return -EINVAL;
     dir = pt_dir_open(false);
     r = dir < 0 ? dir : pt_seg_read_procs(dir, pt_place_uid(), file, &procs, &n);
+    if (dir >= 0)
+        close(dir);
     for (uint32_t i = 0; r == 0 && *value == 0 && i < n; i++) {
         const struct pt_proc *p = &procs[i];
 
         if (p->pid != 0 && p->pid <= INT32_MAX && pt_is_start(pt_process_start(p->pid), p->start))
             *value = each(context, (pid_t)p->pid);
     }
-    if (dir >= 0)
-        close(dir);
     free(procs);
     return r;
 }

@@ -167,6 +167,61 @@ START_TEST(callbacks)
 }
 END_TEST
 
+/* ---- a callback that closes what it does not know ---- */
+
+enum { FILES = 16 };
+
+static int own_fd[FILES], opened;
+
+/* The program's files have the numbers that the library would have used. */
+static int replace_all(void)
+{
+    if (opened++ == 0) {
+        ck_assert_int_eq(close_range((unsigned)own_fd[0], ~0u, 0), 0);
+        for (int i = 0; i < FILES; i++)
+            own_fd[i] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    }
+    return 0;
+}
+
+static int replace_at_stream(void *unused, const struct posixtrace_stream *s)
+{
+    (void)unused;
+    (void)s;
+    return replace_all();
+}
+
+static int replace_at_process(void *unused, pid_t pid)
+{
+    (void)unused;
+    (void)pid;
+    return replace_all();
+}
+
+static void expect_own_files(void)
+{
+    ck_assert_int_ge(opened, 1);
+    for (int i = 0; i < FILES; i++)
+        ck_assert_int_ge(fcntl(own_fd[i], F_GETFD), 0);
+    opened = 0;
+}
+
+START_TEST(callback_closes_all)
+{
+    trace_id_t trid = create(POSIX_TRACE_LOOP, -1), second = create(POSIX_TRACE_LOOP, -1);
+
+    ck_assert_int_eq(posixtrace_stream_list(note_stream, NULL), 1);
+    own_fd[0] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    ck_assert_int_eq(posixtrace_stream_list(replace_at_stream, NULL), 0);
+    ck_assert_int_ge(opened, 2);
+    expect_own_files();
+    ck_assert_int_eq(posixtrace_stream_traced(file, replace_at_process, NULL), 0);
+    expect_own_files();
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+    ck_assert_int_eq(posix_trace_shutdown(second), 0);
+}
+END_TEST
+
 START_TEST(reading_takes_nothing)
 {
     trace_id_t own = create(POSIX_TRACE_UNTIL_FULL, -1), trid, late;
@@ -516,6 +571,7 @@ static void add(TCase *t)
     tcase_add_test(t, arguments);
     tcase_add_test(t, traced);
     tcase_add_test(t, callbacks);
+    tcase_add_test(t, callback_closes_all);
     tcase_add_test(t, reading_takes_nothing);
     tcase_add_test(t, overtaken);
     tcase_add_loop_test(t, overwritten_earlier, 0, 2);
