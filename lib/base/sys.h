@@ -41,6 +41,12 @@ static inline bool pt_is_shortage(int error)
     return error == -EMFILE || error == -ENFILE || error == -ENOMEM;
 }
 
+/* No room in a file system, or no more for this user. */
+static inline bool pt_is_no_room(int error)
+{
+    return error == -ENOSPC || error == -EDQUOT;
+}
+
 int32_t pt_sys_tid(void);
 int32_t pt_sys_pid(void);
 /* Does this thread exist?  True if that cannot be found out. */

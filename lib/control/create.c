@@ -40,7 +40,7 @@ static int link_names(struct pt_stream *s)
     pt_seg_names_file(s->seg->file, name);
     if (linkat(dir, s->names_file, dir, name, 0) == 0)
         memcpy(s->seg->h->names_file, name, sizeof name);
-    else if (errno == ENOSPC || errno == EDQUOT || errno == ENOMEM)
+    else if (pt_is_no_room(-errno) || errno == ENOMEM)
         r = -ENOMEM;
     close(dir);
     return r;

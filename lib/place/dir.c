@@ -141,7 +141,7 @@ static int size_file(int fd, uint64_t size, uint64_t reserve)
     do
         r = fallocate(fd, 0, 0, (off_t)reserve) < 0 ? -errno : 0;
     while (r == -EINTR);
-    return r == -ENOSPC ? -ENOMEM : r;
+    return pt_is_no_room(r) ? -ENOMEM : r;
 }
 
 void *pt_dir_map(int fd, uint64_t size, int protection, int *error)

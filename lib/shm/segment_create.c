@@ -187,7 +187,7 @@ static int reserve(int fd, const struct pt_seg_header *h)
     for (unsigned i = 0; i < 3; i++)
         while (fallocate(fd, 0, (off_t)parts[i].off, (off_t)parts[i].len) < 0)
             if (errno != EINTR)
-                return errno == ENOSPC ? -ENOMEM : -errno;
+                return pt_is_no_room(-errno) ? -ENOMEM : -errno;
     return 0;
 }
 

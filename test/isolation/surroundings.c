@@ -322,6 +322,35 @@ static void read_only_directory(void)
     NEED(!error || is_refusal(error));
 }
 
+/* A user has a quota of 1 MiB. */
+static int has_quota;
+
+/* What the library calls. */
+int fallocate(int fd, int mode, off_t offset, off_t length)
+{
+    struct stat st;
+
+    if (has_quota && length > (1 << 20) && fstat(fd, &st) == 0 && st.st_nlink > 0) {
+        errno = EDQUOT;
+        return -1;
+    }
+    return (int)syscall(SYS_fallocate, fd, mode, offset, length);
+}
+
+/* A stream has memory without a name, as where the directory is full. */
+static void small_quota(void)
+{
+    trace_id_t trid;
+    trace_attr_t attr;
+
+    has_quota = 1;
+    NEED(live_round() == 0);
+    NEED(log_round() == 0);
+    NEED(posix_trace_attr_init(&attr) == 0);
+    NEED(posix_trace_attr_setstreamsize(&attr, 512 * 1024 * 1024) == 0);
+    NEED(posix_trace_create(0, &attr, &trid) == ENOMEM);
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
@@ -336,6 +365,7 @@ static const struct {
     { "hundred streams", hundred_streams },
     { "tiny directory", tiny_directory },
     { "read-only directory", read_only_directory },
+    { "small quota", small_quota },
 };
 
 START_TEST(test_case)
