@@ -18,7 +18,7 @@
 #include "log/writer/builder.h"
 #include "model/attr.h"
 
-enum { LOSS_STEP = 4096 }; /* events */
+enum { LOSS_STEP = 4096 /* events */, LOOKS = 64 };
 
 struct snapshot {
     struct pt_stream *s;
@@ -105,15 +105,20 @@ static void take(void *context, const struct pt_event *e)
     p->last = ns;
 }
 
-/* What the stream has lost since the start it does not give any more.  The time of an event alone
- * does not say when all has come: the clock may have been set back. */
+/*
+ * What the stream has lost since the start it does not give any more.  The time of an event alone
+ * does not say when all has come: the clock may have been set back.  But while events are older
+ * than the start, there are more.  A look reads the whole stream, so there are at most LOOKS for
+ * each time that it is read.
+ */
 static int look_up_losses(struct snapshot *p)
 {
+    uint64_t step = p->due / LOOKS;
     int r;
 
-    if (p->recorded < p->ask)
+    if (p->last <= p->until || p->recorded < p->ask)
         return 0;
-    p->ask = p->recorded + LOSS_STEP;
+    p->ask = p->recorded + (step > LOSS_STEP ? step : LOSS_STEP);
     r = pt_stream_info(p->s, &p->during);
     if (r == 0 && p->recorded + p->during.lost[POSIXTRACE_LOST_OVERWRITTEN] >= p->due)
         p->due = 0;
