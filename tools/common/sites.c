@@ -4,6 +4,7 @@
 #include "common/sites.h"
 
 #include <inttypes.h>
+#include <posixtrace/event.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -28,8 +29,10 @@ int sites_take_option(struct sites *s, int code, const char *value)
 
 void sites_open(struct sites *s, trace_id_t trid)
 {
+    if (s->symbols && s->trid == trid)
+        return;
+    sites_close(s);
     s->trid = trid;
-    s->symbols = NULL;
     if (!s->off && posixtrace_symbols_create(s->debug_dir, &s->symbols) != 0)
         s->symbols = NULL;
 }
@@ -40,13 +43,53 @@ void sites_close(struct sites *s)
     s->symbols = NULL;
 }
 
+/* Are there symbols, with all mappings so far? */
+static bool is_ready(struct sites *s)
+{
+    return s && s->symbols && posixtrace_symbols_update(s->symbols, s->trid) == 0;
+}
+
 size_t sites_find(struct sites *s, pid_t pid, int64_t ns, uint64_t address,
                   enum posixtrace_address kind, char to[SITES_TEXT])
 {
     to[0] = '\0';
-    if (!s || !s->symbols || posixtrace_symbols_update(s->symbols, s->trid) != 0)
+    if (!is_ready(s))
         return 0;
     return posixtrace_symbols_text(s->symbols, pid, ns, address, kind, to, SITES_TEXT);
+}
+
+void sites_text(struct sites *s, pid_t pid, int64_t ns, uint64_t address, char *to, size_t size)
+{
+    if (!is_ready(s) || posixtrace_symbols_text(s->symbols, pid, ns, address,
+                                                POSIXTRACE_ADDRESS_RETURN, to, size) == 0)
+        snprintf(to, size, "0x%" PRIx64, address);
+}
+
+bool sites_symbol(struct sites *s, pid_t pid, int64_t ns, uint64_t address,
+                  struct posixtrace_symbol *symbol)
+{
+    return is_ready(s) &&
+           posixtrace_symbols_find(s->symbols, pid, ns, address, POSIXTRACE_ADDRESS_RETURN, symbol,
+                                   sizeof *symbol);
+}
+
+bool sites_stack(const struct posixtrace_event *e, size_t *count)
+{
+    uint16_t number;
+
+    if (e->data_len < sizeof number)
+        return false;
+    memcpy(&number, e->data, sizeof number);
+    *count = number;
+    return e->data_len == sizeof number + number * sizeof(uint64_t);
+}
+
+uint64_t sites_stack_address(const struct posixtrace_event *e, size_t i)
+{
+    uint64_t address;
+
+    memcpy(&address, (const char *)e->data + sizeof(uint16_t) + i * sizeof address, sizeof address);
+    return address;
 }
 
 static char *next_buffer(void)

@@ -17,7 +17,7 @@
 #include <stdint.h>
 #include <posixtrace/symbols.h>
 
-enum { SITES_TEXT = 240, SITES_NONE = 920, SITES_DEBUG_DIR };
+enum { SITES_TEXT = 240, SITES_NONE = 800, SITES_DEBUG_DIR };
 
 /* For the options of a verb, and its help. */
 #define SITES_OPTIONS                      \
@@ -42,6 +42,7 @@ static inline bool sites_is_option(int code)
 /* The exit status, as of other options. */
 int sites_take_option(struct sites *s, int code, const char *value);
 
+/* Does nothing where it is open for that stream. */
 void sites_open(struct sites *s, trace_id_t trid);
 void sites_close(struct sites *s);
 
@@ -57,5 +58,16 @@ const char *sites_object(struct sites *s, pid_t pid, int64_t ns, uint64_t object
 /* The same into to, "" where nothing is known; the length. */
 size_t sites_find(struct sites *s, pid_t pid, int64_t ns, uint64_t address,
                   enum posixtrace_address kind, char to[SITES_TEXT]);
+
+/* The addresses of a POSIXTRACE_STACK, the innermost first: how many; false, its data has another
+ * form. */
+struct posixtrace_event;
+bool sites_stack(const struct posixtrace_event *e, size_t *count);
+uint64_t sites_stack_address(const struct posixtrace_event *e, size_t i); /* i below count */
+
+/* What sites_code() says, cut to size bytes only; and what it is made of, false: nothing. */
+void sites_text(struct sites *s, pid_t pid, int64_t ns, uint64_t address, char *to, size_t size);
+bool sites_symbol(struct sites *s, pid_t pid, int64_t ns, uint64_t address,
+                  struct posixtrace_symbol *symbol);
 
 #endif

@@ -159,7 +159,7 @@ const struct posixtrace_format *convert_format(const char *name, bool export, in
     return NULL;
 }
 
-static bool has_option(const struct posixtrace_format *f, const char *word)
+bool convert_has_option(const struct posixtrace_format *f, const char *word)
 {
     size_t length = strcspn(word, "=");
 
@@ -175,7 +175,7 @@ int convert_check_options(const struct convert *convert, const struct posixtrace
     for (size_t i = 0; i < convert->word_count; i++) {
         const char *word = convert->words[i];
 
-        if (!has_option(format, word))
+        if (!convert_has_option(format, word))
             return tool_usage("format %s has no option '--%.*s'; --list names them", format->name,
                               (int)strcspn(word, "="), word);
     }

@@ -29,6 +29,9 @@ int convert_take_option(struct convert *convert, int code, const char *value);
 /* As if --name=value was given.  EXIT_USAGE, and it was said: it was, with another value. */
 int convert_set_option(struct convert *convert, const char *name, const char *value);
 
+/* Has the format the option that word names, alone or before '='? */
+bool convert_has_option(const struct posixtrace_format *f, const char *word);
+
 /* Were only options of that format given?  EXIT_USAGE, and it was said: another one was. */
 int convert_check_options(const struct convert *convert, const struct posixtrace_format *format);
 

@@ -29,7 +29,8 @@ static struct convert convert;
 static const struct option_spec own[] = { { "format", true, FORMAT },  SELECT_OPTIONS,
                                           { "force", false, FORCE },   { "list", false, LIST },
                                           { "o", true, OUTPUT },       { "output", true, OUTPUT },
-                                          { "strict", false, STRICT }, { NULL, false, 0 } };
+                                          { "strict", false, STRICT }, SITES_OPTIONS,
+                                          { NULL, false, 0 } };
 
 static const char help[] =
     "usage: posixtrace export --format=FORMAT [OPTION]... LOG OUT|-o OUT\n"
@@ -43,7 +44,7 @@ static const char help[] =
     "  -o, --output=OUT\n"
     "                   the same as OUT by its place\n"
     "  --force          replace OUT if it exists\n"
-    "  --strict         exit with 3 if LOG has lost events or is damaged\n" SELECT_HELP
+    "  --strict         exit with 3 if LOG has lost events or is damaged\n" SELECT_HELP SITES_HELP
     "  --help           print this\n"
     "\n"
     "Marks of lost events and of stops are part of every selection.\n"
@@ -57,6 +58,7 @@ struct export
     struct log_file log;
     bool force, strict;
     struct selection select;
+    struct sites sites; /* for --caller, and what the format shows */
 };
 
 static bool is_standard_output(const struct export *ex)
@@ -169,6 +171,7 @@ static void say_selected(struct export *ex)
         return;
     if (!ex->log.seekable)
         select_warn(&ex->select, &ex->log);
+    select_warn_callers(&ex->select, &ex->log);
     log_file_refresh(&ex->log);
     tool_note("%" PRIu64 " of %" PRIu64 " events selected (%s)", convert.c.events,
               ex->log.info.events, select_text(&ex->select));
@@ -247,6 +250,20 @@ static int complete(const struct export *ex)
     return convert_set_option(&convert, "packets", "yes");
 }
 
+/* The format's, or those of --caller. */
+static int pass_sites(struct export *ex)
+{
+    bool none = ex->select.caller.count == 0;
+    int status = EXIT_DONE;
+
+    if (ex->sites.off && (none || convert_has_option(ex->format, "no-symbols")))
+        status = convert_set_option(&convert, "no-symbols", "yes");
+    if (status == EXIT_DONE && ex->sites.debug_dir &&
+        (none || convert_has_option(ex->format, "debug-dir")))
+        status = convert_set_option(&convert, "debug-dir", ex->sites.debug_dir);
+    return status;
+}
+
 static int take(struct export *ex, int code, const char *value)
 {
     int status = EXIT_DONE;
@@ -256,6 +273,8 @@ static int take(struct export *ex, int code, const char *value)
         ex->format = convert_format(value, true, &status);
     else if (select_is_option(code))
         status = select_take_option(&ex->select, code, value);
+    else if (sites_is_option(code))
+        status = sites_take_option(&ex->sites, code, value);
     else if (code == FORCE)
         ex->force = true;
     else if (code == STRICT)
@@ -274,7 +293,7 @@ static int run(struct options *o)
     struct export ex = { 0 };
     int code, status = convert_init(&convert, own);
 
-    select_init(&ex.select);
+    select_init(&ex.select, &ex.sites);
     while (status == EXIT_DONE && (code = options_next(o)) != OPTION_END) {
         if (code == LIST)
             convert_list(true);
@@ -287,6 +306,8 @@ static int run(struct options *o)
     }
     if (status == EXIT_DONE)
         status = complete(&ex);
+    if (status == EXIT_DONE)
+        status = pass_sites(&ex);
     if (status == EXIT_DONE)
         status = convert_check_options(&convert, ex.format);
     if (status == EXIT_DONE)

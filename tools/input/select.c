@@ -11,9 +11,10 @@
 
 #include "common/tool.h"
 
-void select_init(struct selection *s)
+void select_init(struct selection *s, struct sites *sites)
 {
     memset(s, 0, sizeof *s);
+    s->caller.sites = sites;
     s->from_ns = INT64_MIN;
     s->to_ns = INT64_MAX;
 }
@@ -25,8 +26,11 @@ void select_free(struct selection *s)
     free(s->text);
     filter_option_free(&s->event);
     filter_option_free(&s->where);
+    if (s->caller.sites)
+        sites_close(s->caller.sites);
+    caller_option_free(&s->caller);
     layouts_free(&s->layouts);
-    select_init(s);
+    select_init(s, NULL);
 }
 
 static int add_number(const char *option, const char *text, int32_t **list, size_t *count)
@@ -59,6 +63,7 @@ int select_take_option(struct selection *s, int code, const char *value)
     case SELECT_PID: return add_number("pid", value, &s->pids, &s->pid_count);
     case SELECT_TID: return add_number("tid", value, &s->tids, &s->tid_count);
     case SELECT_EVENT: return filter_option_add(&s->event, "option '--event'", value);
+    case SELECT_CALLER: return caller_option_add(&s->caller, value);
     default: return filter_option_add(&s->where, "option '--where'", value);
     }
 }
@@ -72,7 +77,7 @@ int select_make(struct selection *s)
 
 bool select_has_expression(const struct selection *s)
 {
-    return s->event.expression || s->where.expression;
+    return s->event.expression || s->where.expression || s->caller.count > 0;
 }
 
 bool select_is_any(const struct selection *s)
@@ -114,10 +119,10 @@ static void put_numbers(FILE *to, const char *what, const int32_t *list, size_t 
         fprintf(to, "%s%s%d", i || ftell(to) <= 0 ? "" : ", ", i ? " or " : what, (int)list[i]);
 }
 
-static void put_expressions(FILE *to, const char *what, const struct filter_option *f)
+static void put_texts(FILE *to, const char *what, const char *const *texts, size_t count)
 {
-    for (size_t i = 0; i < f->count; i++)
-        put(to, i ? "or " : what, quote(f->texts[i]));
+    for (size_t i = 0; i < count; i++)
+        put(to, i ? "or " : what, quote(texts[i]));
 }
 
 const char *select_text(struct selection *s)
@@ -136,8 +141,9 @@ const char *select_text(struct selection *s)
         put(to, "to ", when_iso(s->to_ns));
     put_numbers(to, "process ", s->pids, s->pid_count);
     put_numbers(to, "thread ", s->tids, s->tid_count);
-    put_expressions(to, "event ", &s->event);
-    put_expressions(to, "where ", &s->where);
+    put_texts(to, "event ", s->event.texts, s->event.count);
+    put_texts(to, "where ", s->where.texts, s->where.count);
+    put_texts(to, "caller ", s->caller.texts, s->caller.count);
     return fclose(to) == 0 && s->text ? s->text : "";
 }
 
@@ -145,6 +151,11 @@ void select_warn(const struct selection *s, const struct log_file *log)
 {
     filter_option_warn(&s->event, log);
     filter_option_warn(&s->where, log);
+}
+
+void select_warn_callers(const struct selection *s, const struct log_file *log)
+{
+    caller_option_warn(&s->caller, log);
 }
 
 /* ---- events ---- */
@@ -172,9 +183,16 @@ static bool is_meant(struct selection *s, struct filter_option *f, trace_id_t tr
                         : filter_option_wants(f, e, layouts_find(&s->layouts, trid, e));
 }
 
-bool select_wants_expression(struct selection *s, trace_id_t trid, const struct posixtrace_event *e)
+bool select_wants_where(struct selection *s, trace_id_t trid, const struct posixtrace_event *e)
 {
     return is_meant(s, &s->event, trid, e) && is_meant(s, &s->where, trid, e);
+}
+
+bool select_wants_expression(struct selection *s, trace_id_t trid, const struct posixtrace_event *e)
+{
+    bool wanted = s->caller.count == 0 || caller_option_wants(&s->caller, trid, e);
+
+    return wanted && select_wants_where(s, trid, e);
 }
 
 static bool is_mark(trace_event_id_t id)
@@ -185,7 +203,7 @@ static bool is_mark(trace_event_id_t id)
 
 bool select_keeps(struct selection *s, trace_id_t trid, const struct posixtrace_event *e)
 {
-    if (is_mark(e->id) && e->ns >= s->from_ns && e->ns <= s->to_ns)
-        return true;
-    return select_wants(s, trid, e);
+    bool wanted = select_wants(s, trid, e); /* which also looks at marks */
+
+    return wanted || (is_mark(e->id) && e->ns >= s->from_ns && e->ns <= s->to_ns);
 }

@@ -154,6 +154,7 @@ static int show(struct jobs_view *v)
     }
     if (status == EXIT_DONE) {
         select_warn(s, v->log);
+        select_warn_callers(s, v->log);
         print_result(v);
         out_flush();
         status = log_file_report_loss(v->log, v->request->strict, status);

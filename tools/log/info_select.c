@@ -210,6 +210,7 @@ int info_select(struct info_selected *to, struct selection *s, struct log_file *
     if (to->thread_count > 0)
         qsort(to->threads, to->thread_count, sizeof *to->threads, by_ids);
     select_warn(s, log);
+    select_warn_callers(s, log);
     return status;
 }
 

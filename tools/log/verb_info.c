@@ -35,6 +35,7 @@ static const struct option_spec options[] = { { "strict", false, STRICT },
                                               { "color", true, COLOUR },
                                               { "histogram", false, HISTOGRAM },
                                               SELECT_OPTIONS,
+                                              SITES_OPTIONS,
                                               { NULL, false, 0 } };
 
 static const char help[] =
@@ -48,7 +49,7 @@ static const char help[] =
     "  --format=FORMAT  text (default), or jsonl: one line of JSON\n"
     "  --histogram      how many events there were when, and where some were lost\n"
     "  --strict         read all, and exit with 3 if the log has lost events or is\n"
-    "                   damaged\n" SELECT_HELP
+    "                   damaged\n" SELECT_HELP SITES_HELP
     "  --color=WHEN     text in colour: auto (default), always or never\n"
     "  --help           print this\n"
     "\n"
@@ -475,6 +476,7 @@ struct request {
     enum colour_when colour;
     bool strict;
     struct selection select;
+    struct sites sites;
     struct info_rate *rate; /* NULL: not asked for */
 };
 
@@ -529,7 +531,7 @@ static int run(struct options *o)
     struct request r = { .path = NULL };
     int code, status = EXIT_DONE;
 
-    select_init(&r.select);
+    select_init(&r.select, &r.sites);
     while (status == EXIT_DONE && (code = options_next(o)) != OPTION_END) {
         switch (code) {
         case OPTION_STOP:
@@ -541,7 +543,9 @@ static int run(struct options *o)
         case HISTOGRAM: r.rate = tool_grow(r.rate, 1, sizeof *r.rate); break;
         case COLOUR: status = colour_option(o->value, &r.colour); break;
         case OPTION_OPERAND: status = options_set_log(&r.path, o->value); break;
-        default: status = select_take_option(&r.select, code, o->value);
+        default:
+            status = sites_is_option(code) ? sites_take_option(&r.sites, code, o->value)
+                                           : select_take_option(&r.select, code, o->value);
         }
     }
     if (status == EXIT_DONE)

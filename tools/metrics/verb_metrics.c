@@ -259,6 +259,7 @@ static int measure(const struct request *r, struct metrics_view *v, struct follo
         metrics_view_end(v);
         sites_close(v->sites);
         select_warn(&v->select->s, v->log);
+        select_warn_callers(&v->select->s, v->log);
         if (!checked && may_check(v, live, false))
             status = metrics_check_events(v);
     }
@@ -434,7 +435,7 @@ static int run(struct options *o)
     struct request r = { .set = "linux" };
     int code, status = EXIT_DONE;
 
-    select_init(&r.select.s);
+    select_init(&r.select.s, &r.sites);
     while (status == EXIT_DONE && (code = options_next(o)) != OPTION_END) {
         if (code == OPTION_STOP) {
             status = o->status;

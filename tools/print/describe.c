@@ -191,20 +191,13 @@ static bool describe_call(const struct posixtrace_event *e, struct text *t)
 /* The functions, the innermost first. */
 static bool describe_stack(const struct posixtrace_event *e, struct text *t)
 {
-    const char *at = e->data;
-    uint64_t address;
-    uint16_t count;
+    size_t count;
 
-    if (e->data_len < sizeof count)
+    if (!sites_stack(e, &count))
         return false;
-    memcpy(&count, at, sizeof count);
-    if (e->data_len != sizeof count + count * sizeof address)
-        return false;
-    at += sizeof count;
-    for (uint16_t i = 0; i < count; i++, at += sizeof address) {
-        memcpy(&address, at, sizeof address);
+    for (size_t i = 0; i < count; i++) {
         add(t, i ? " < " : "");
-        add(t, sites_code(t->sites, e->pid, e->ns, address));
+        add(t, sites_code(t->sites, e->pid, e->ns, sites_stack_address(e, i)));
     }
     return true;
 }

@@ -43,11 +43,11 @@ static const char help[] =
     "Without LOG, or for -, the log is read from standard input.\n"
     "\n"
     "  --format=FORMAT  text (default), jsonl or csv\n"
-    "  --from=T         events at T and later\n"
-    "  --to=T           events at T and earlier\n"
+    "  --from=T --to=T  events at T and later; at T and earlier\n"
     "  --event=EXPR     'req:*', '!debug:*', 'price > 9'; more than once: any of them\n"
     "  --pid=N --tid=N  of a process, of a thread by its kernel id; more: any\n"
     "  --where=EXPR     the same; both options must hold (posixtrace-filter(5))\n"
+    "  --caller=GLOB    of calls that a function made, as 'work' or 'work (app.c:*)'\n"
     "  --color=WHEN     text in colour: auto (default), always or never\n"
     "  --width=N        fit text to N columns, from 40; 0: all of it. Default: the\n"
     "                   terminal's, with '..' where something is cut, elsewhere 0\n"
@@ -202,6 +202,7 @@ static int print_log(struct request *r, struct print *p)
     out_flush();
     if (!p->log->seekable)
         select_warn(&r->select, p->log);
+    select_warn_callers(&r->select, p->log);
     return log_file_report_loss(p->log, r->strict, status);
 }
 
@@ -270,6 +271,7 @@ static int follow_request(struct request *r)
         p->printer->end(p);
         out_flush();
         select_warn(&r->select, &f.log);
+        select_warn_callers(&r->select, &f.log);
         status = log_file_report_loss(&f.log, r->strict, status);
     }
     follow_close(&f);
@@ -302,7 +304,7 @@ static int run(struct options *o)
     struct request r = { .width = -1 };
     int code, status = EXIT_DONE;
 
-    select_init(&r.select);
+    select_init(&r.select, &r.sites);
     while (status == EXIT_DONE && (code = options_next(o)) != OPTION_END) {
         if (code == OPTION_STOP) {
             select_free(&r.select);
@@ -321,7 +323,6 @@ static int run(struct options *o)
     }
     if (status == EXIT_DONE)
         status = r.follow ? follow_request(&r) : print_request(&r);
-    sites_close(&r.sites);
     select_free(&r.select);
     return status;
 }

@@ -182,6 +182,7 @@ static int report_on(struct request *r, struct log_file *log)
         status = read_all(&v);
     if (status == EXIT_DONE) {
         select_warn(&r->select, log);
+        select_warn_callers(&r->select, log);
         print_view(r, &v);
         out_flush();
         status = log_file_report_loss(log, r->strict, status);
@@ -232,7 +233,7 @@ static int run(struct options *o)
     bool over;
     int status;
 
-    select_init(&r.select);
+    select_init(&r.select, &r.sites);
     status = take_all(o, &r, &over);
     if (status == EXIT_DONE && !over)
         status = serve(&r);

@@ -257,6 +257,7 @@ static int measure_with(struct rta_source *source, struct measuring *all,
     }
     if (status == EXIT_DONE) {
         select_warn(&source->select.s, &log);
+        select_warn_callers(&source->select.s, &log);
         status = log_file_report_loss(&log, source->strict, status);
     }
     log_file_close(&log);

@@ -40,6 +40,7 @@ struct rta_source {
     int protocol;             /* enum rta_protocol */
     bool strict;
     struct metrics_select select;
+    struct sites sites;
     struct jobs_rules jobs; /* of --job; count 0: jobs are those of sleeps, by metrics */
 };
 

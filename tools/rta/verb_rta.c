@@ -25,6 +25,7 @@ enum { SET = 1, FORMAT, COST, JOB, PROTOCOL, SWITCH_COST, SENSITIVITY, AT_MOST, 
 
 static const struct option_spec options[] = { { "set", true, SET },
                                               SELECT_OPTIONS,
+                                              SITES_OPTIONS,
                                               { "format", true, FORMAT },
                                               { "cost", true, COST },
                                               { "job", true, JOB },
@@ -44,10 +45,9 @@ static const char help[] =
     "  name priority period [deadline=T] [J=T] [C=T] [B=T] [JST=T] [SB=T] [DUW=T]\n"
     "                       [tid=N | thread=NAME]\n"
     "\n"
-    "with times such as 2.5ms.  What it does not give is measured in LOG, of the\n"
-    "thread of that name.\n"
+    "with times such as 2.5ms.  The rest is measured in LOG, of the thread so named.\n"
     "  --set=SET        metrics: linux (default), marte or a file of one's own\n"
-    "  --format=FORMAT  text (default), jsonl or csv\n" SELECT_HELP
+    "  --format=FORMAT  text (default), jsonl or csv\n" SELECT_HELP SITES_HELP
     "  --cost=NS        take NS off for each event inside; 'log': what the log says,\n"
     "                   'measure': what it costs here; 'none': nothing (default)\n"
     "  --job=SOURCE     what releases jobs, if not a sleep, as for metrics\n"
@@ -273,6 +273,8 @@ static int take_option(struct request *r, int code, const char *value)
 {
     if (select_is_option(code))
         return select_take_option(&r->source.select.s, code, value);
+    if (sites_is_option(code))
+        return sites_take_option(&r->source.sites, code, value);
     switch (code) {
     case SET: r->source.set = value; return EXIT_DONE;
     case FORMAT: return format_option(value, true, &r->format);
@@ -308,7 +310,7 @@ static int run(struct options *o)
     struct selection *s = &r.source.select.s;
     int code, status = EXIT_DONE;
 
-    select_init(s);
+    select_init(s, &r.source.sites);
     while (status == EXIT_DONE && (code = options_next(o)) != OPTION_END) {
         if (code == OPTION_STOP) {
             status = o->status;

@@ -331,6 +331,8 @@ static int explain(struct request *r, struct log_file *log)
         status = read_all(&v);
     if (status == EXIT_DONE) {
         select_warn(&r->select, log);
+        if (v.subject)
+            select_warn_callers(&r->select, log);
         status = print_view(r, &v);
         status = log_file_report_loss(log, r->strict, status);
     }
@@ -379,7 +381,7 @@ static int run(struct options *o)
     bool over;
     int status;
 
-    select_init(&r.select);
+    select_init(&r.select, &r.sites);
     status = take_all(o, &r, &over);
     if (status == EXIT_DONE && !over)
         status = serve(&r);
