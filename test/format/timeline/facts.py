@@ -173,6 +173,7 @@ class Chrome:
                            parse_constant=lambda text: 1 / 0)
         events = whole.pop("traceEvents")
         other = whole.pop("otherData")
+        self.frames = whole.pop("stackFrames", {})
         assert whole == {"displayTimeUnit": "ns"} and other.pop("producer") == "posixtrace"
         self.first_ns, self.base = int(other.pop("first-event-ns")), int(other.pop("ts-0-ns"))
         assert not other
@@ -240,6 +241,8 @@ class Chrome:
                 length = self.ns(dur) if dur else 0
             elif phase == "i":
                 assert e.pop("s") == "t"
+            frame = e.pop("sf", None)
+            assert frame is None or (name == "posixtrace_stack" and str(frame) in self.frames)
             kind = {"B": "begin", "E": "end", "X": "instant", "i": "instant"}[phase]
             kind = "begin" if length else kind
             self.facts.append((kind, ns, pid, tid, name, e.pop("cat", None),

@@ -9,6 +9,8 @@ usage: timeline.py perfetto|chrome POSIXTRACE BUILD_LOG TRACED
                                                        by that program instead; 77: not there
 """
 
+import decimal
+import json
 import random
 import re
 import shutil
@@ -279,6 +281,100 @@ def test_whole_calls():
         (91, 100, "begin", "mutex_lock"), (95, 100, "instant", "posixtrace_waiting")], shown
     (io,) = [f for f in found if f[4] == "io"]
     assert io[6]["type"] == "io" and io[6]["call"] == "read" and io[6]["duration"] == 40, io
+
+
+# ---- stacks ----
+
+STACKS = 2**31
+
+
+def stack(*addresses):
+    return struct.pack(f"<H{len(addresses)}Q", len(addresses), *addresses)
+
+
+def stack_slices(log, *options):
+    """Those on the tracks of stacks: lists of names from the outermost in, each with thread, begin
+    and length.  They nest as a viewer sees them: by begin, then by length, then as they come."""
+    data, _ = TOOLS.exported(FORM, log, "--stacks=slices", *options)
+    events = [e for e in json.loads(data, parse_float=decimal.Decimal)["traceEvents"]
+              if e["tid"] >= STACKS and e["ph"] != "M"]
+    found, open_slices = [], {}
+    for e in sorted(events, key=lambda e: (e["ts"], -e["dur"])):
+        assert set(e) == {"ph", "pid", "tid", "ts", "dur", "name"} and e["ph"] == "X", e
+        begin, end = int(e["ts"].scaleb(3)), int((e["ts"] + e["dur"]).scaleb(3))
+        within = open_slices.setdefault(e["tid"], [])
+        while within and within[-1][1] <= begin and within[-1][:2] != (begin, end):
+            within.pop()
+        assert not within or within[-1][0] <= begin <= end <= within[-1][1], (e, within)
+        same = [w for w in within if w[:2] == (begin, end)]
+        if not same:
+            found.append((e["tid"] - STACKS, begin, end - begin, []))
+        within.append((begin, end, found[-1] if not same else same[0][2]))
+        within[-1][2][3].append(e["name"])
+    return found
+
+
+def test_stacks():
+    """The stack after a call is the call's, whose time is whole; others are none's."""
+    if FORM != "chrome":
+        return
+    call = struct.pack("<QQ", 7, 8)
+    log = Log().add(0, "a")
+    log.add(10, "posixtrace_mutex_lock", call).add(25, "posixtrace_mutex_locked", call)
+    log.add(26, "posixtrace_stack", stack(1, 2, 3))
+    log.add(30, "posixtrace_stack", stack(4))           # again, of nothing
+    log.add(40, "a").add(41, "posixtrace_stack", stack(1))
+    log.add(50, "posixtrace_long_call", struct.pack("<IIQqqQ", 20, 2**32 - 1, 7, 0, 9, 8))
+    log.add(51, "posixtrace_stack", stack(5, 2))
+    log.add(60, "posixtrace_sem_wait", call).add(61, "posix_trace_overflow", pid=0, tid=0)
+    log.add(62, "posix_trace_resume", pid=0, tid=0).add(63, "posixtrace_sem_taken", call)
+    log.add(64, "posixtrace_stack", stack(1))
+    log.add(70, "posixtrace_mutex_lock", call).add(71, "posixtrace_mutex_locked", call)
+    log.add(72, "posixtrace_stack", stack(*range(1, 500)))
+    for ns, data in enumerate((b"", b"\1", stack(), stack(1)[:-1], b"\xff\xff" + bytes(80))):
+        log.add(80 + 9 * ns, "posixtrace_mutex_lock", call)
+        log.add(81 + 9 * ns, "posixtrace_mutex_locked", call)
+        log.add(82 + 9 * ns, "posixtrace_stack", data)
+    names = [[f"0x{i:x}" for i in s] for s in ((3, 2, 1), (2, 5), range(64, 0, -1))]
+    expected = [(100, 10, 15, names[0] + ["mutex_lock"]),
+                (100, 41, 9, names[1] + ["mutex_lock"]), (100, 70, 1, names[2] + ["mutex_lock"])]
+    assert stack_slices(log) == expected, stack_slices(log)
+    assert stack_slices(log, "--time=1970") == [(t, T + b, d, n) for t, b, d, n in expected]
+    plain = read(log, said=["events were lost in 1 place"])
+    assert not any(f[0] == "begin" and f[3] >= STACKS for f in plain.facts)
+    named = [f for f in DECODER(TOOLS.exported(FORM, log, "--stacks=slices")[0]).facts
+             if f[0] == "thread" and f[2] >= STACKS]
+    assert named == [("thread", 100, STACKS + 100, "stacks of app/100")], named
+
+
+def test_stacks_random():
+    """Calls within calls, of three threads."""
+    if FORM != "chrome":
+        return
+    rng = random.Random(16)
+    log, expected, clock = Log().add(0, "a"), [], 0
+
+    def call(tid, depth):
+        nonlocal clock
+        clock += rng.randrange(1, 10**rng.randrange(1, 7))
+        begin, place = clock, len(expected)
+        kind = rng.choice((("mutex_lock", "mutex_locked"), ("sem_wait", "sem_taken"),
+                           ("io", "io_done")))
+        log.add(clock, "posixtrace_" + kind[0], b"\0" * 16, tid=tid)
+        while depth < 4 and rng.random() < 0.3:
+            call(tid, depth + 1)
+        clock += rng.randrange(1, 1000)
+        log.add(clock, "posixtrace_" + kind[1], b"\0" * 16, tid=tid)
+        if rng.random() < 0.8:
+            frames = [rng.randrange(1, 5) for _ in range(rng.randrange(1, 6))]
+            expected.insert(place, (tid, begin, clock - begin,
+                                    [hex(f) for f in reversed(frames)] + [kind[0]]))
+            log.add(clock + 1, "posixtrace_stack", stack(*frames), tid=tid)
+            clock += 1
+
+    for _ in range(300):
+        call(rng.choice((100, 101, 102)), 0)
+    assert stack_slices(log) == expected
 
 
 def test_starts():
@@ -652,7 +748,8 @@ def test_bad_options():
             ("--pairs=maybe", "say yes or no"), ("--counter=a", "say EVENT.FIELD"),
             ("--counter=.a", "say EVENT.FIELD"), ("--flow=a.", "say EVENT.FIELD"),
             ("--flow-end=", "say EVENT.FIELD"),
-            *([("--time=now", "say first or 1970")] if FORM == "chrome" else [])):
+            *([("--time=now", "say first or 1970"),
+               ("--stacks=all", "say frames or slices")] if FORM == "chrome" else [])):
         done = TOOLS.export(FORM, Log().add(0, "a"), option)
         assert done.returncode != 0 and text in done.stderr.decode(), (option, done.stderr)
     done = TOOLS.export(FORM, Log().add(0, "a"), *["--pair=a,b"] * 65)

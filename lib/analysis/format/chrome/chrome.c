@@ -7,6 +7,11 @@
  * room for nanoseconds since 1970, so they count from the first event; otherData has the time
  * of that one.
  *
+ * With --stacks=slices the stack of a call is also slices of the call's time, each function within
+ * the one that called it, and the call in the innermost: on a track of its own for each thread,
+ * since the stack is known after the call's own slice has begun.  They have no data, so that
+ * readers add those of one name.
+ *
  * Flows have a first arrow, further ones and, if an option names it, a last one.  A table of fixed
  * size has the values whose flow has begun.
  */
@@ -20,6 +25,9 @@ enum { FLOW_SETS = 4096, FLOW_WAYS = 8 };
 /* A process that no process is: its threads are the processors. */
 #define PROCESSORS "4294967295"
 
+/* A thread that no thread is has the stacks of the one with the number less. */
+static const int64_t STACKS = INT64_C(1) << 31;
+
 struct flow {
     uint64_t id, used; /* used 0: a free entry */
 };
@@ -27,7 +35,7 @@ struct flow {
 struct chrome {
     struct pt_job *job;
     struct pt_timeline *timeline;
-    bool absolute, any, any_processor, processors[PT_TL_CPUS];
+    bool absolute, any, any_processor, processors[PT_TL_CPUS], slices;
     int64_t base, last;
     uint64_t flow_clock;
     struct flow flows[FLOW_SETS][FLOW_WAYS];
@@ -42,7 +50,7 @@ static void separate(struct chrome *c)
     c->any = true;
 }
 
-static void put_thread(struct chrome *c, int32_t pid, int32_t tid)
+static void put_thread(struct chrome *c, int32_t pid, int64_t tid)
 {
     PT_JSON_TEXT(&c->json, ",\"pid\":");
     pt_json_signed(&c->json, pid);
@@ -59,14 +67,25 @@ static void put_time(struct chrome *c, int64_t ns)
 }
 
 /* An event up to its name. */
-static void open_event(struct chrome *c, char phase, const struct pt_tl_track *t, int64_t ns)
+static void open_event_of(struct chrome *c, char phase, int32_t pid, int64_t tid, int64_t ns)
 {
     separate(c);
     PT_JSON_TEXT(&c->json, "{\"ph\":\"");
     pt_json_char(&c->json, phase);
     pt_json_char(&c->json, '"');
-    put_thread(c, t->pid, t->tid);
+    put_thread(c, pid, tid);
     put_time(c, ns);
+}
+
+static void open_event(struct chrome *c, char phase, const struct pt_tl_track *t, int64_t ns)
+{
+    open_event_of(c, phase, t->pid, t->tid, ns);
+}
+
+static void put_duration(struct chrome *c, int64_t from, int64_t to)
+{
+    PT_JSON_TEXT(&c->json, ",\"dur\":");
+    pt_json_microseconds(&c->json, (int64_t)((uint64_t)to - (uint64_t)from));
 }
 
 static void put_name(struct chrome *c, const char *name)
@@ -151,12 +170,12 @@ static void put_flows(struct chrome *c, const struct pt_tl_track *t, const struc
 
 /* Events */
 
-static void put_metadata(struct chrome *c, const struct pt_tl_track *t, const char *what,
+static void put_metadata(struct chrome *c, int32_t pid, int64_t tid, const char *what,
                          const char *name)
 {
     separate(c);
     PT_JSON_TEXT(&c->json, "{\"ph\":\"M\"");
-    put_thread(c, t->pid, t->tid);
+    put_thread(c, pid, tid);
     put_name(c, what);
     PT_JSON_TEXT(&c->json, ",\"args\":{\"name\":");
     pt_json_string(&c->json, name, strlen(name));
@@ -165,10 +184,18 @@ static void put_metadata(struct chrome *c, const struct pt_tl_track *t, const ch
 
 static void put_track(void *self, const struct pt_tl_track *t)
 {
+    struct chrome *c = self;
+    char stacks[sizeof t->name + 32];
+
     if (t->pid == 0 && t->tid == 0)
-        put_metadata(self, t, "process_name", "not of a process");
+        put_metadata(c, 0, 0, "process_name", "not of a process");
     else if (t->name[0])
-        put_metadata(self, t, t->tid ? "thread_name" : "process_name", t->name);
+        put_metadata(c, t->pid, t->tid, t->tid ? "thread_name" : "process_name", t->name);
+    if (c->slices && t->tid > 0) {
+        snprintf(stacks, sizeof stacks, "stacks of %s%s%ld", t->name, t->name[0] ? "/" : "",
+                 (long)t->tid);
+        put_metadata(c, t->pid, t->tid + STACKS, "thread_name", stacks);
+    }
 }
 
 static void put_begin(void *self, const struct pt_tl_track *t, int64_t ns, uint32_t label,
@@ -200,10 +227,27 @@ static void put_end(void *self, const struct pt_tl_track *t, int64_t ns, uint32_
     close_event(c);
 }
 
+/* A stack, as slices of the call that ended before it. */
+static void put_slices(struct chrome *c, const struct pt_tl_track *t, uint64_t frame)
+{
+    const char *names[POSIXTRACE_STACK_MAX + 1];
+    size_t count;
+
+    names[0] = pt_timeline_label(c->timeline, t->past.label);
+    count = 1 + pt_chrome_frames(c->stacks, frame, names + 1);
+    while (count > 0) {
+        open_event_of(c, 'X', t->pid, t->tid + STACKS, t->past.since);
+        put_duration(c, t->past.since, t->past.ns);
+        put_name(c, names[--count]);
+        close_event(c);
+    }
+}
+
 /* Arrows need a slice: an instant that has some is one of no length. */
 static void put_instant(void *self, const struct pt_tl_track *t, const struct pt_tl_event *ev)
 {
     struct chrome *c = self;
+    uint64_t frame = 0;
 
     open_event(c, ev->flow_count ? 'X' : 'i', t, ev->e->ns);
     if (ev->flow_count)
@@ -214,11 +258,14 @@ static void put_instant(void *self, const struct pt_tl_track *t, const struct pt
     put_category(c, ev);
     pt_chrome_args(&c->json, ev, false, c->stacks);
     if (pt_chrome_is_stack(ev)) {
+        frame = pt_chrome_stack(c->stacks, ev->e);
         PT_JSON_TEXT(&c->json, ",\"sf\":");
-        pt_json_unsigned(&c->json, pt_chrome_stack(c->stacks, ev->e));
+        pt_json_unsigned(&c->json, frame);
     }
     close_event(c);
     put_flows(c, t, ev);
+    if (frame && c->slices && t->past.any)
+        put_slices(c, t, frame);
 }
 
 static void put_whole(void *self, const struct pt_tl_track *t, int64_t since, uint32_t label,
@@ -227,8 +274,7 @@ static void put_whole(void *self, const struct pt_tl_track *t, int64_t since, ui
     struct chrome *c = self;
 
     open_event(c, 'X', t, since);
-    PT_JSON_TEXT(&c->json, ",\"dur\":");
-    pt_json_microseconds(&c->json, (int64_t)((uint64_t)ev->e->ns - (uint64_t)since));
+    put_duration(c, since, ev->e->ns);
     put_name(c, pt_timeline_label(c->timeline, label));
     put_category(c, ev);
     pt_chrome_args(&c->json, ev, false, c->stacks);
@@ -291,8 +337,7 @@ static void put_time_slice(struct chrome *c, int64_t ns, uint32_t cpu, const str
     PT_JSON_TEXT(&c->json, "{\"ph\":\"X\",\"pid\":" PROCESSORS ",\"tid\":");
     pt_json_unsigned(&c->json, cpu);
     put_time(c, r->since);
-    PT_JSON_TEXT(&c->json, ",\"dur\":");
-    pt_json_microseconds(&c->json, ns > r->since ? ns - r->since : 0);
+    put_duration(c, r->since, ns > r->since ? ns : r->since);
     put_name(c, r->name[0] ? r->name : "thread");
     PT_JSON_TEXT(&c->json, ",\"args\":{\"pid\":");
     pt_json_signed(&c->json, r->pid);
@@ -361,10 +406,14 @@ static void finish(struct chrome *c)
 static int work(struct chrome *c)
 {
     const char *time = pt_job_option(c->job, "time", 0);
+    const char *stacks = pt_job_option(c->job, "stacks", 0);
 
     c->absolute = time && strcmp(time, "1970") == 0;
     if (time && !c->absolute && strcmp(time, "first") != 0)
         return pt_job_fail(c->job, EINVAL, "option time=%s: say first or 1970", time);
+    c->slices = stacks && strcmp(stacks, "slices") == 0;
+    if (stacks && !c->slices && strcmp(stacks, "frames") != 0)
+        return pt_job_fail(c->job, EINVAL, "option stacks=%s: say frames or slices", stacks);
     c->stacks = pt_chrome_stacks_new(c->job);
     if (!c->stacks)
         return c->job->error;
@@ -400,6 +449,8 @@ static const struct posixtrace_format_option options[] = {
     PT_TL_OPTION_LINES,
     { "debug-dir", "DIR: also look there for programs of stacks and their debug files" },
     { "no-symbols", "addresses in stacks, not functions" },
+    { "stacks",
+      "frames: in stackFrames (default); slices: also as tracks, which speedscope shows" },
     { "time", "first: times count from the first event (default); 1970: since 1970" },
     { NULL, NULL }
 };

@@ -5,6 +5,7 @@
 #ifndef PT_FORMAT_CHROME_H
 #define PT_FORMAT_CHROME_H
 
+#include <posixtrace/system.h>
 #include "analysis/format/common/json.h"
 #include "analysis/format/timeline/timeline.h"
 
@@ -26,6 +27,10 @@ size_t pt_chrome_caller(struct pt_chrome_stacks *s, const struct pt_tl_event *ev
                         char to[PT_CHROME_SYMBOL]);
 /* The number of its innermost frame; 0: no memory, job->error. */
 uint64_t pt_chrome_stack(struct pt_chrome_stacks *s, const struct posixtrace_event *e);
+/* The frames from that one out, in names, the innermost first; how many, at most
+ * POSIXTRACE_STACK_MAX. */
+size_t pt_chrome_frames(const struct pt_chrome_stacks *s, uint64_t frame,
+                        const char *names[POSIXTRACE_STACK_MAX]);
 /* ,"stackFrames":{...}, if there are any. */
 void pt_chrome_stacks_write(const struct pt_chrome_stacks *s, struct pt_json *j);
 

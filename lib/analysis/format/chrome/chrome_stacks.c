@@ -161,6 +161,16 @@ uint64_t pt_chrome_stack(struct pt_chrome_stacks *s, const struct posixtrace_eve
     return parent;
 }
 
+size_t pt_chrome_frames(const struct pt_chrome_stacks *s, uint64_t frame,
+                        const char *names[POSIXTRACE_STACK_MAX])
+{
+    size_t count = 0;
+
+    for (; frame > 0 && count < POSIXTRACE_STACK_MAX; frame = s->frames[frame - 1].parent)
+        names[count++] = s->frames[frame - 1].name;
+    return count;
+}
+
 void pt_chrome_stacks_write(const struct pt_chrome_stacks *s, struct pt_json *j)
 {
     for (size_t i = 0; i < s->count; i++) {

@@ -2,9 +2,19 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /* See timeline.h: one event after the other, to the back end. */
 #include <errno.h>
+#include <posixtrace/system.h>
 #include <stdlib.h>
 #include <string.h>
 #include "analysis/format/timeline/timeline_state.h"
+
+/* A log of an older version may have losses without marks. */
+static bool hides_losses(struct pt_job *job)
+{
+    uint64_t marks = 0;
+
+    return pt_job_lost(job) > 0 &&
+           (posixtrace_event_count(job->trid, POSIX_TRACE_OVERFLOW, &marks) != 0 || marks == 0);
+}
 
 struct pt_timeline *pt_timeline_new(struct pt_job *job, const struct pt_tl_ops *ops, void *self)
 {
@@ -17,6 +27,8 @@ struct pt_timeline *pt_timeline_new(struct pt_job *job, const struct pt_tl_ops *
     tl->job = job;
     tl->ops = ops;
     tl->self = self;
+    tl->gap_ns = INT64_MIN;
+    tl->unmarked = hides_losses(job);
     if (pt_tl_options_read(tl))
         return tl;
     pt_timeline_free(tl);
@@ -112,6 +124,14 @@ static void begin(struct pt_timeline *tl, struct pt_tl_track *t, uint32_t label)
     tl->ops->begin(tl->self, t, tl->ev.e->ns, label, &tl->ev);
 }
 
+static void set_past(const struct pt_timeline *tl, struct pt_tl_track *t, int64_t since,
+                     uint32_t label)
+{
+    int64_t ns = tl->ev.e->ns;
+
+    t->past = (struct pt_tl_past){ pt_timeline_is_whole(tl, since, ns), label, since, ns };
+}
+
 /* Those above the one that ends: ended, and begun again if they continue. */
 static void end_at(struct pt_timeline *tl, struct pt_tl_track *t, unsigned place, bool again)
 {
@@ -125,6 +145,7 @@ static void end_at(struct pt_timeline *tl, struct pt_tl_track *t, unsigned place
     }
     t->depth = (uint16_t)place;
     tl->ops->end(tl->self, t, ns, label, &tl->ev);
+    set_past(tl, t, t->since[place], label);
     for (unsigned i = 0; i < above && again; i++) {
         t->since[t->depth] = t->since[place + 1u + i];
         t->open[t->depth++] = t->open[place + 1u + i];
@@ -207,6 +228,7 @@ static bool show_whole(struct pt_timeline *tl, struct pt_tl_track *t)
             (tl->ev.type->role == PT_TL_STILL_WAITS && t->open[i] == (uint16_t)label))
             return false;
     tl->ops->whole(tl->self, t, since, (uint32_t)label, &tl->ev);
+    set_past(tl, t, since, (uint32_t)label);
     return true;
 }
 
@@ -218,6 +240,8 @@ static void show(struct pt_timeline *tl, struct pt_tl_track *t)
     if (type->role >= PT_TL_IN && pt_tl_switch(tl, t))
         return;
     tell_apart(tl, t);
+    if (tl->ev.e->id != POSIXTRACE_STACK)
+        t->past.any = false;
     if (type->role == PT_TL_BEGINS_THREAD)
         t->ended = false;
     if (t->ended)
@@ -228,6 +252,7 @@ static void show(struct pt_timeline *tl, struct pt_tl_track *t)
         return;
     if (type->begin < 0 && type->end < 0) {
         tl->ops->instant(tl->self, t, &tl->ev);
+        t->past.any = false;
         return;
     }
     shown = type->end >= 0 && end(tl, t, (uint32_t)type->end);
@@ -237,6 +262,22 @@ static void show(struct pt_timeline *tl, struct pt_tl_track *t)
         begin(tl, t, (uint32_t)type->begin);
     else if (!shown)
         tl->ops->instant(tl->self, t, &tl->ev);
+}
+
+static void look_for_gap(struct pt_timeline *tl, const struct posixtrace_event *e)
+{
+    if (e->id == POSIX_TRACE_OVERFLOW || e->id == POSIX_TRACE_STOP)
+        tl->in_gap = true;
+    else if (e->id != POSIX_TRACE_RESUME && e->id != POSIX_TRACE_START)
+        return;
+    else
+        tl->in_gap = false;
+    tl->gap_ns = e->ns;
+}
+
+bool pt_timeline_is_whole(const struct pt_timeline *tl, int64_t since, int64_t ns)
+{
+    return !tl->unmarked && !tl->in_gap && since > tl->gap_ns && since <= ns;
 }
 
 bool pt_timeline_next(struct pt_timeline *tl)
@@ -253,6 +294,7 @@ bool pt_timeline_next(struct pt_timeline *tl)
     }
     if (tl->clock == 1 || e.ns > tl->last_ns)
         tl->last_ns = e.ns;
+    look_for_gap(tl, &e);
     type = pt_tl_type_of(tl, &e);
     if (!type)
         return false;

@@ -38,6 +38,13 @@ enum {
     PT_TL_NOTE_BACK_END
 };
 
+/* The slice that an event ended, whole: nothing is missing in it. */
+struct pt_tl_past {
+    bool any;
+    uint32_t label;
+    int64_t since, ns;
+};
+
 /* A thread; a process, where tid is 0; what belongs to no process, where both are. */
 struct pt_tl_track {
     int32_t pid, tid;
@@ -52,6 +59,7 @@ struct pt_tl_track {
     char name[16];                    /* "" where unknown */
     uint16_t depth, open[PT_TL_OPEN]; /* labels */
     int64_t since[PT_TL_OPEN];        /* when they began, also after they were cut in two */
+    struct pt_tl_past past;           /* of the event before the present one */
 };
 
 /* An option that names a field of an event type. */
@@ -158,6 +166,9 @@ void pt_timeline_free(struct pt_timeline *tl); /* or NULL */
 bool pt_timeline_next(struct pt_timeline *tl);
 /* After the last event: reports lost events, and options that matched none. */
 void pt_timeline_end(struct pt_timeline *tl);
+/* Is a time whole, so that the event at its end belongs to the one at its start?  False: events
+ * were lost or not recorded in it. */
+bool pt_timeline_is_whole(const struct pt_timeline *tl, int64_t since, int64_t ns);
 const char *pt_timeline_label(const struct pt_timeline *tl, uint32_t label);
 const struct pt_tl_option *pt_timeline_option(const struct pt_timeline *tl, unsigned option);
 const struct pt_tl_runner *pt_timeline_runner(const struct pt_timeline *tl, uint32_t cpu);

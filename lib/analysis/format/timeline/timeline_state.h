@@ -29,6 +29,9 @@ struct pt_timeline {
     int64_t last_ns;          /* the newest of them */
     struct pt_tl_track *last; /* track of the last event */
     struct pt_tl_cpu *cpus;   /* PT_TL_CPUS, made when there is a switch */
+    bool unmarked;            /* events were lost, and nothing says where */
+    bool in_gap;              /* events are lost, or not recorded */
+    int64_t gap_ns;           /* the end of the last such place */
     struct pt_tl_event ev;
     char ignores[512]; /* text of ev */
     struct pt_tl_track tracks[PT_TL_SETS][PT_TL_WAYS];

@@ -29,10 +29,7 @@ struct tree {
     struct pt_job *job;
     struct pt_timeline *timeline;
     int64_t base;
-    bool unmarked;  /* events were lost, and nothing says where */
-    bool in_gap;    /* events are lost, or not recorded */
-    int64_t gap_ns; /* the end of the last such place */
-    char *text;     /* of fields */
+    char *text; /* of fields */
     size_t room;
 };
 
@@ -144,7 +141,6 @@ static void put_first(void *self, int64_t ns)
     struct tree *c = self;
 
     c->base = ns;
-    c->gap_ns = INT64_MIN;
     fprintf(c->job->file, "#%12s %9s  %-*s  EVENT\n", "TIME", "TOOK", THREAD, "THREAD");
 }
 
@@ -173,30 +169,18 @@ static void put_end(void *self, const struct pt_tl_track *t, int64_t ns, uint32_
     if (!ev)
         return; /* it continues, or its thread has ended without its end */
     put_time(c->job->file, ns, c->base);
-    if (c->unmarked || c->in_gap || since <= c->gap_ns || ns < since)
-        fprintf(c->job->file, " %9s", "?");
-    else
+    if (pt_timeline_is_whole(c->timeline, since, ns))
         put_took(c->job->file, ns - since);
+    else
+        fprintf(c->job->file, " %9s", "?");
     put_event(c, t, t->depth, ev->type->name, ev);
     (void)label;
-}
-
-static void look_for_gap(struct tree *c, const struct posixtrace_event *e)
-{
-    if (e->id == POSIX_TRACE_OVERFLOW || e->id == POSIX_TRACE_STOP)
-        c->in_gap = true;
-    else if (e->id != POSIX_TRACE_RESUME && e->id != POSIX_TRACE_START)
-        return;
-    else
-        c->in_gap = false;
-    c->gap_ns = e->ns;
 }
 
 static void put_instant(void *self, const struct pt_tl_track *t, const struct pt_tl_event *ev)
 {
     struct tree *c = self;
 
-    look_for_gap(c, ev->e);
     put_time(c->job->file, ev->e->ns, c->base);
     fprintf(c->job->file, " %9s", "");
     put_event(c, t, t->depth, ev->type->name, ev);
@@ -251,19 +235,9 @@ static void put_lost(void *self, const struct pt_tl_track *t, int64_t ns,
 static const struct pt_tl_ops ops = { put_first, put_track,   put_begin, put_end, put_instant,
                                       put_whole, put_counter, put_run,   put_lost };
 
-/* A log of an older version may have losses without marks. */
-static bool hides_losses(struct tree *c)
-{
-    uint64_t marks = 0;
-
-    return pt_job_lost(c->job) > 0 &&
-           (posixtrace_event_count(c->job->trid, POSIX_TRACE_OVERFLOW, &marks) != 0 || marks == 0);
-}
-
 static int work(struct tree *c)
 {
     c->timeline = make_room(c, NAME) ? pt_timeline_new(c->job, &ops, c) : NULL;
-    c->unmarked = hides_losses(c);
     while (c->timeline && pt_timeline_next(c->timeline) && !ferror(c->job->file))
         ;
     if (!c->job->error && c->timeline && !ferror(c->job->file))
