@@ -79,6 +79,36 @@ char *pt_number_i64(char *to, int64_t value)
     return pt_number_u64(to, size);
 }
 
+char *pt_number_time(char *to, uint64_t ns)
+{
+    static const char units[5][3] = { "ns", "us", "ms", "s", "d" };
+    enum { DAY = 86400 };
+    uint64_t rest = 0;
+    unsigned unit = 0, decimals;
+
+    while (ns >= 1000 && unit < 3) {
+        rest = ns % 1000;
+        ns /= 1000;
+        unit++;
+    }
+    if (ns >= 10000000) {
+        rest = ns % DAY * 1000 / DAY;
+        ns /= DAY;
+        unit++;
+    }
+    decimals = unit == 0 || ns >= 1000 ? 0 : 4 - pt_number_digits(ns);
+    to = pt_number_u64(to, ns);
+    if (decimals > 0) {
+        *to++ = '.';
+        /* the first so many of three digits */
+        to[0] = (char)('0' + rest / 100);
+        memcpy(to + 1, pt_digit_pairs + 2 * (rest % 100), 2);
+        to += decimals;
+    }
+    memcpy(to, units[unit], 2);
+    return to + (unit >= 3 ? 1 : 2);
+}
+
 char *pt_number_hex(char *to, uint64_t value)
 {
     unsigned digits = value ? (67 - (unsigned)__builtin_clzll(value)) / 4 : 1;

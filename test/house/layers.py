@@ -70,11 +70,11 @@ BELOW = {
     "lib/analysis/metrics/engine": ["analysis/metrics/language"],
     "lib/analysis/metrics/run": ["analysis/metrics/language", "analysis/metrics/engine"],
     # Reads events and bounds gaps as metrics do; statistics by the public header.
-    "lib/analysis/report": ["analysis/metrics/engine", "analysis/metrics/run"],
+    "lib/analysis/report": ["text", "analysis/metrics/engine", "analysis/metrics/run"],
     "lib/analysis/symbols": [],
     "lib/analysis/jobs": ["analysis/metrics/language", "analysis/metrics/engine", "analysis/metrics/run",
                           "analysis/report"],
-    "lib/analysis/why": ["analysis/metrics/language", "analysis/metrics/engine", "analysis/metrics/run",
+    "lib/analysis/why": ["text", "analysis/metrics/language", "analysis/metrics/engine", "analysis/metrics/run",
                          "analysis/report"],
     "tools/common": [],
     "tools/system": ["common"],

@@ -24,7 +24,6 @@
 
 #define PUT(to, literal) put_text(to, literal, sizeof literal - 1)
 #define SECOND           1000000000u
-#define DAY              86400
 #define PREDEFINED       "posix_trace_"
 #define OWN              "posixtrace_"
 
@@ -145,40 +144,18 @@ static char *put_time(char *to, int64_t since, unsigned width, bool limited)
     return used > width && limited ? to - (used - width < 9 ? used - width : 9) : to;
 }
 
-/* Four digits: 999ns 1.234us 12.34us 123.4us 1.234ms ... 9999s, up to 9999999s, and then
- * days. */
+/* Four digits. */
 static char *put_delta(char *to, int64_t delta)
 {
-    static const char units[5][3] = { "ns", "us", "ms", "s", "d" };
-    uint64_t size = delta < 0 ? 0 - (uint64_t)delta : (uint64_t)delta;
-    uint64_t rest = 0;
-    unsigned unit = 0, decimals, digits, used;
+    char text[PT_NUMBER_MAX], *end = text;
+    size_t used;
 
-    while (size >= 1000 && unit < 3) {
-        rest = size % 1000;
-        size /= 1000;
-        unit++;
-    }
-    if (size >= 10000000) {
-        rest = size % DAY * 1000 / DAY;
-        size /= DAY;
-        unit++;
-    }
-    digits = pt_number_digits(size);
-    decimals = unit == 0 || digits > 3 ? 0 : 4 - digits;
-    used = 1 + digits + decimals + (decimals > 0) + (unit >= 3 ? 1 : 2);
+    *end++ = delta < 0 ? '-' : '+';
+    end = pt_number_time(end, delta < 0 ? 0 - (uint64_t)delta : (uint64_t)delta);
+    used = (size_t)(end - text);
     if (used < DELTA_WIDTH)
-        to = put_spaces(to, DELTA_WIDTH - used);
-    *to++ = delta < 0 ? '-' : '+';
-    to = pt_number_u64(to, size);
-    if (decimals > 0) {
-        *to++ = '.';
-        /* the first so many of three digits */
-        to[0] = (char)('0' + rest / 100);
-        memcpy(to + 1, pt_digit_pairs + 2 * (rest % 100), 2);
-        to += decimals;
-    }
-    return put_text(to, units[unit], unit >= 3 ? 1 : 2);
+        to = put_spaces(to, DELTA_WIDTH - (unsigned)used);
+    return put_text(to, text, used);
 }
 
 /* The part of a row beside its names. */

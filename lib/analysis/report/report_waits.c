@@ -14,6 +14,7 @@
 #include <posixtrace/system.h>
 
 #include "base/assert.h"
+#include "text/hash.h"
 
 enum { SOCKET = 4, NAMED = 256 };   /* a kind of descriptor; of an object's key: it has a name */
 enum { FIRST_CLIENT_PORT = 32768 }; /* what Linux gives to a socket that did not ask for a port */
@@ -28,16 +29,6 @@ struct named {
 static struct pt_report_key named_key(pid_t pid, uint32_t descriptor)
 {
     return (struct pt_report_key){ .a = (uint32_t)pid, .b = descriptor };
-}
-
-/* FNV-1a. */
-static uint64_t hash_of(const char *text, size_t length)
-{
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-
-    for (size_t i = 0; i < length; i++)
-        hash = (hash ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
-    return hash;
 }
 
 static unsigned long port_at(const char *digits, size_t length)
@@ -81,7 +72,7 @@ int pt_report_names_descriptor(posixtrace_report_t *r, const struct posixtrace_e
         return ENOMEM;
     free(n->name);
     n->name = copy;
-    n->hash = hash_of(copy, length);
+    n->hash = pt_hash_bytes(PT_HASH_START, copy, length);
     return 0;
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "analysis/why/why_state.h"
+#include "text/hash.h"
 
 enum { FIELDS = POSIXTRACE_FIELDS_MAX, KEYED_MOST = 1 << 20 };
 
@@ -85,16 +86,6 @@ static void end(posixtrace_why_t *w, struct pt_why_begun *b, unsigned life,
 
 /* ---- by a field ---- */
 
-/* FNV-1a. */
-static uint64_t hash_of(const unsigned char *at, size_t length)
-{
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-
-    for (size_t i = 0; i < length; i++)
-        hash = (hash ^ at[i]) * UINT64_C(0x100000001b3);
-    return hash;
-}
-
 static bool is_number(const struct posixtrace_field *f)
 {
     return f->kind == POSIXTRACE_FIELD_UNSIGNED || f->kind == POSIXTRACE_FIELD_SIGNED ||
@@ -121,7 +112,7 @@ static bool key_of(posixtrace_why_t *w, const struct posixtrace_event *e, struct
         k->key.low = posixtrace_value_integer(layout, index, &values[index], 0);
         return true;
     }
-    k->key.low = hash_of(values[index].at, values[index].count);
+    k->key.low = pt_hash_bytes(PT_HASH_START, values[index].at, values[index].count);
     k->key.high = 1 + values[index].count;
     return true;
 }

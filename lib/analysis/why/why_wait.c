@@ -12,6 +12,7 @@
 #include <posixtrace/system.h>
 
 #include "analysis/why/why_state.h"
+#include "text/hash.h"
 
 static void name_object(struct posixtrace_why_segment *s, const struct pt_report_object *o)
 {
@@ -135,14 +136,11 @@ int pt_why_pipe_side(const struct pt_report_object *o, uint32_t number)
     }
 }
 
-/* FNV-1a. */
 struct pt_report_key pt_why_pipe_key(const struct pt_report_object *o)
 {
-    struct pt_report_key key = { .a = UINT64_C(0xcbf29ce484222325) };
+    const char *name = o->row.name;
 
-    for (const char *at = o->row.name; *at; at++)
-        key.a = (key.a ^ (unsigned char)*at) * UINT64_C(0x100000001b3);
-    return key;
+    return (struct pt_report_key){ .a = pt_hash_bytes(PT_HASH_START, name, strlen(name)) };
 }
 
 const struct pt_why_list *pt_why_wakes(const posixtrace_why_t *w, const struct pt_why_part *p)

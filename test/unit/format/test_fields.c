@@ -276,6 +276,35 @@ START_TEST(integers)
 }
 END_TEST
 
+START_TEST(times)
+{
+    static const struct {
+        uint64_t ns;
+        const char *text;
+    } n[] = {
+        { 0, "0ns" },
+        { 999, "999ns" },
+        { 1000, "1.000us" },
+        { 12349, "12.34us" },
+        { 999999, "999.9us" },
+        { 1000000, "1.000ms" },
+        { 400000000, "400.0ms" },
+        { 1234567890, "1.234s" },
+        { 9999999999999, "9999s" },
+        { 9999999999999999, "9999999s" },
+        { 10000000000000000, "115.7d" },
+        { INT64_MAX, "106751d" },
+        { UINT64_MAX, "213503d" },
+    };
+    char text[PT_NUMBER_MAX + 1];
+
+    for (size_t i = 0; i < sizeof n / sizeof *n; i++) {
+        *pt_number_time(text, n[i].ns) = '\0';
+        ck_assert_str_eq(text, n[i].text);
+    }
+}
+END_TEST
+
 static void add(TCase *t)
 {
     tcase_add_loop_test(t, each_form, 0, sizeof forms / sizeof *forms);
@@ -286,6 +315,7 @@ static void add(TCase *t)
     tcase_add_test(t, floats_have_a_point);
     tcase_add_test(t, floats_read_back);
     tcase_add_test(t, integers);
+    tcase_add_test(t, times);
 }
 
 int main(void)

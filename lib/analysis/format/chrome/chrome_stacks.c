@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analysis/format/chrome/chrome.h"
+#include "text/hash.h"
 
 struct frame {
     uint64_t parent; /* number; 0: it is the outermost */
@@ -50,18 +51,10 @@ void pt_chrome_stacks_free(struct pt_chrome_stacks *s)
     free(s);
 }
 
-static uint64_t hash_of(uint64_t parent, const char *name)
-{
-    uint64_t h = parent * 0x9e3779b97f4a7c15ull;
-
-    for (; *name; name++)
-        h = (h ^ (uint8_t)*name) * 1099511628211ull;
-    return h ^ h >> 32;
-}
-
 static size_t *cell_of(const struct pt_chrome_stacks *s, uint64_t parent, const char *name)
 {
-    size_t i = hash_of(parent, name) & (s->hash_room - 1);
+    uint64_t start = PT_HASH_START ^ parent * 0x9e3779b97f4a7c15ull;
+    size_t i = pt_hash_bytes(start, name, strlen(name)) & (s->hash_room - 1);
 
     while (s->hash[i] && (s->frames[s->hash[i] - 1].parent != parent ||
                           strcmp(s->frames[s->hash[i] - 1].name, name) != 0))

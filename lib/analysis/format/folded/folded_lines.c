@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analysis/format/folded/folded_lines.h"
+#include "text/hash.h"
 
 static void put(struct pt_folded_stack *s, char c)
 {
@@ -33,18 +34,9 @@ void pt_folded_push_state(struct pt_folded_stack *s, const char *state)
     put(s, ']');
 }
 
-static uint64_t hash_of(const char *text)
-{
-    uint64_t h = 14695981039346656037ull;
-
-    for (; *text; text++)
-        h = (h ^ (uint8_t)*text) * 1099511628211ull;
-    return h;
-}
-
 static struct pt_folded_line *cell_of(struct pt_folded_line *cells, size_t room, const char *stack)
 {
-    size_t i = hash_of(stack) & (room - 1);
+    size_t i = pt_hash_bytes(PT_HASH_START, stack, strlen(stack)) & (room - 1);
 
     while (cells[i].stack && strcmp(cells[i].stack, stack) != 0)
         i = (i + 1) & (room - 1);

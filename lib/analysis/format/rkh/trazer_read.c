@@ -12,6 +12,7 @@
 #include <string.h>
 #include "analysis/format/rkh/rkh_job.h"
 #include "analysis/format/rkh/trazer.h"
+#include "text/hash.h"
 
 #define LINE_BYTES  65536u
 #define CONFIG_DATA 21u
@@ -159,18 +160,10 @@ static bool end_config(struct reader *r)
     return pt_job_describe(r->job, e.name, pt_rkh_config_description) && pt_job_add(r->job, &e);
 }
 
-static uint64_t hash_of(const char *name, size_t len)
-{
-    uint64_t h = 14695981039346656037u;
-
-    while (len--)
-        h = (h ^ (uint8_t)*name++) * 1099511628211u;
-    return h;
-}
-
 static bool describe_user(struct reader *r)
 {
-    uint64_t h = hash_of(r->name, strlen(r->name)), *known = &r->described[h >> 56];
+    uint64_t h = pt_hash_bytes(PT_HASH_START, r->name, strlen(r->name)),
+             *known = &r->described[h >> 56];
 
     if (*known == h)
         return true;
@@ -257,7 +250,7 @@ static struct pt_rkh_type *type_of(struct reader *r, const struct pt_trazer_line
     name[len + 4] = '_';
     memcpy(name + len + 5, l->event, l->event_len);
     name[len + 5 + l->event_len] = '\0';
-    cell = (unsigned)(hash_of(name, len + 5 + l->event_len) >> 56);
+    cell = (unsigned)(pt_hash_bytes(PT_HASH_START, name, len + 5 + l->event_len) >> 56);
     if (strcmp(r->found[cell].name, name) != 0) {
         strcpy(r->found[cell].name, name);
         r->found[cell].id = (int16_t)pt_rkh_type_find(&r->types, name);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analysis/format/timeline/timeline_state.h"
+#include "text/hash.h"
 
 /* A log of an older version may have losses without marks. */
 static bool hides_losses(struct pt_job *job)
@@ -45,18 +46,15 @@ void pt_timeline_free(struct pt_timeline *tl)
     free(tl);
 }
 
-/* A value that identifies: of text and bytes a hash (FNV-1a), which may collide. */
+/* A value that identifies: of text and bytes a hash, which may collide. */
 static uint64_t identity(const struct pt_tl_event *ev, size_t field)
 {
     const struct posixtrace_field *f = posixtrace_layout_field(ev->layout, field);
     const struct posixtrace_value *v = &ev->values[field];
-    uint64_t h = UINT64_C(0xcbf29ce484222325);
 
     if (!f->array && f->kind < POSIXTRACE_FIELD_STRING)
         return posixtrace_value_integer(ev->layout, field, v, 0);
-    for (size_t i = 0; i < v->count; i++)
-        h = (h ^ ((const uint8_t *)v->at)[i]) * UINT64_C(0x100000001b3);
-    return h;
+    return pt_hash_bytes(PT_HASH_START, v->at, v->count);
 }
 
 static void find_flows(struct pt_timeline *tl, const struct pt_tl_type *t)

@@ -20,6 +20,7 @@
 #include "analysis/format/common/format.h"
 #include "analysis/format/timeline/timeline.h"
 #include "text/escape.h"
+#include "text/number.h"
 
 enum { THREAD = 20, INDENT = 2, INDENT_MAX = 40, NAME = 256 };
 
@@ -43,24 +44,12 @@ static void put_time(FILE *f, int64_t ns, int64_t base)
             ns < base ? "-" : "", since / (uint64_t)SECOND, since % (uint64_t)SECOND);
 }
 
-/* Four digits. */
-static void put_took(FILE *f, int64_t ns)
+/* Between two times, which may be further apart than a time has room for. */
+static void put_took(FILE *f, int64_t since, int64_t ns)
 {
-    static const char *const units[] = { "ns", "us", "ms", "s" };
-    double value = (double)ns;
-    char text[32];
-    unsigned unit = 0;
+    char text[PT_NUMBER_MAX];
 
-    while (value >= 999.95 && unit < 3) {
-        value /= 1000;
-        unit++;
-    }
-    snprintf(text, sizeof text, "%.*f%s",
-             unit == 0        ? 0
-             : value < 9.9995 ? 3
-             : value < 99.995 ? 2
-                              : 1,
-             value, units[unit]);
+    *pt_number_time(text, (uint64_t)ns - (uint64_t)since) = '\0';
     fprintf(f, " %9s", text);
 }
 
@@ -170,7 +159,7 @@ static void put_end(void *self, const struct pt_tl_track *t, int64_t ns, uint32_
         return; /* it continues, or its thread has ended without its end */
     put_time(c->job->file, ns, c->base);
     if (pt_timeline_is_whole(c->timeline, since, ns))
-        put_took(c->job->file, ns - since);
+        put_took(c->job->file, since, ns);
     else
         fprintf(c->job->file, " %9s", "?");
     put_event(c, t, t->depth, ev->type->name, ev);
@@ -192,7 +181,7 @@ static void put_whole(void *self, const struct pt_tl_track *t, int64_t since, ui
     struct tree *c = self;
 
     put_time(c->job->file, ev->e->ns, c->base);
-    put_took(c->job->file, ev->e->ns - since);
+    put_took(c->job->file, since, ev->e->ns);
     put_event(c, t, t->depth, ev->type->name, ev);
     (void)label;
 }
