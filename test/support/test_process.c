@@ -103,6 +103,19 @@ void th_add_fresh(TCase *tc, const TTest *test)
         tcase_add_test(tc, test);
 }
 
+static char *folder_of_all;
+
+static void use_folder_of_all(void)
+{
+    if (folder_of_all)
+        setenv("POSIXTRACE_DIR", folder_of_all, 1);
+}
+
+void th_use_folder_of_all(TCase *tc)
+{
+    tcase_add_checked_fixture(tc, use_folder_of_all, NULL);
+}
+
 static void prepare(TCase *tc)
 {
     tcase_set_timeout(tc, TEST_TIMEOUT_S);
@@ -111,8 +124,10 @@ static void prepare(TCase *tc)
 
 int th_main(const char *name, void (*add)(TCase *tc))
 {
+    const char *folder = getenv("POSIXTRACE_DIR");
     int status;
 
+    folder_of_all = folder ? strdup(folder) : NULL;
     strcpy(base_dir, access("/dev/shm", W_OK) == 0 ? "/dev/shm/posixtrace-test-XXXXXX"
                                                    : "/tmp/posixtrace-test-XXXXXX");
     if (!mkdtemp(base_dir)) {
@@ -121,6 +136,7 @@ int th_main(const char *name, void (*add)(TCase *tc))
     }
     status = run_suite(name, name, prepare, add);
     nftw(base_dir, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+    free(folder_of_all);
     return status;
 }
 

@@ -41,6 +41,9 @@
 
 /* Runs the tests that add() puts into the case; the value for main(). */
 int th_main(const char *name, void (*add)(TCase *tc));
+/* The tests of the case use the stream directory that the program started with: each is a child of
+ * a process that has used the library, and whose name map is there. */
+void th_use_folder_of_all(TCase *tc);
 /* Adds a test that needs a process which has not used the library yet.  Where
  * check does not fork (CK_FORK=no, for valgrind) there is none: left out. */
 void th_add_fresh(TCase *tc, const TTest *test);

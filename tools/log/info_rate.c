@@ -99,6 +99,7 @@ static void mark_gap(struct info_rate *r, int64_t ns)
     r->gap_from = to;
 }
 
+/* Two gaps without an event that counts between them are one; info_select.c counts them as two. */
 static void look_for_gap(struct info_rate *r, const struct posixtrace_event *e)
 {
     if (e->id == POSIX_TRACE_OVERFLOW) {

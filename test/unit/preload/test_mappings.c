@@ -756,18 +756,9 @@ START_TEST(strange_files)
 }
 END_TEST
 
-/* Each test is a child of a process that has used the library: its name map is there. */
-static const char *folder_of_all;
-
-static void use_folder_of_all(void)
-{
-    if (folder_of_all)
-        setenv("POSIXTRACE_DIR", folder_of_all, 1);
-}
-
 static void add(TCase *tc)
 {
-    tcase_add_checked_fixture(tc, use_folder_of_all, NULL);
+    th_use_folder_of_all(tc);
     /* First: with CK_FORK=no the other ones leave texts in the name map. */
     tcase_add_test(tc, untraced);
     tcase_add_test(tc, program);
@@ -795,6 +786,5 @@ static void add(TCase *tc)
 
 int main(void)
 {
-    folder_of_all = getenv("POSIXTRACE_DIR") ? strdup(getenv("POSIXTRACE_DIR")) : NULL;
     return posixtrace_symbols_have_names() ? th_main("mappings", add) : 77;
 }

@@ -452,18 +452,9 @@ START_TEST(snapshots)
 }
 END_TEST
 
-/* Each test is a child of a process that has used the library: its name map is there. */
-static const char *folder_of_all;
-
-static void use_folder_of_all(void)
-{
-    if (folder_of_all)
-        setenv("POSIXTRACE_DIR", folder_of_all, 1);
-}
-
 static void add(TCase *tc)
 {
-    tcase_add_checked_fixture(tc, use_folder_of_all, NULL);
+    th_use_folder_of_all(tc);
     tcase_add_test(tc, live);
     tcase_add_test(tc, in_handler);
     tcase_add_test(tc, left);
@@ -477,6 +468,5 @@ static void add(TCase *tc)
 
 int main(void)
 {
-    folder_of_all = getenv("POSIXTRACE_DIR") ? strdup(getenv("POSIXTRACE_DIR")) : NULL;
     return th_main("preload waiting", add);
 }

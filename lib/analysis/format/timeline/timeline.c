@@ -262,6 +262,7 @@ static void show(struct pt_timeline *tl, struct pt_tl_track *t)
         tl->ops->instant(tl->self, t, &tl->ev);
 }
 
+/* Between STOP and START nothing is lost, and yet what begins before need not end after it. */
 static void look_for_gap(struct pt_timeline *tl, const struct posixtrace_event *e)
 {
     if (e->id == POSIX_TRACE_OVERFLOW || e->id == POSIX_TRACE_STOP)
