@@ -18,6 +18,7 @@
 #include "common/tool.h"
 #include "common/units.h"
 #include "common/utf8.h"
+#include "text/sum.h"
 
 enum { INTERVALS_MAX = 1000000, SHOWN = 6, LABEL = 24 };
 
@@ -243,14 +244,14 @@ static void add_row(struct table *t, const struct jobs_view *v, size_t interval)
     for (size_t i = 0; i < l->thread_count; i++) {
         const struct load_cell *cell = look(l->threads[i], interval);
 
-        all.run += cell->run;
-        all.unknown += cell->unknown;
+        pt_sum_add(&all.run, cell->run);
+        pt_sum_add(&all.unknown, cell->unknown);
         if (i < SHOWN) {
             percent_cell(t, *cell, length);
             continue;
         }
-        others.run += cell->run;
-        others.unknown += cell->unknown;
+        pt_sum_add(&others.run, cell->run);
+        pt_sum_add(&others.unknown, cell->unknown);
     }
     if (l->thread_count > SHOWN)
         percent_cell(t, others, length);

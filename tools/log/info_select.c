@@ -111,8 +111,8 @@ static void count_event(struct info_selected *to, const struct posixtrace_event 
 
 /* ---- gaps ---- */
 
-/* A gap is one from its first OVERFLOW, and counts when it ends.  info_rate.c marks it before, as far
- * as it goes, and joins gaps without an event between them. */
+/* A gap is one from its first OVERFLOW, and counts when it ends.  info_rate.c marks it before, as
+ * far as it goes, and joins gaps without an event between them. */
 struct gap {
     bool open;
     int64_t from;

@@ -13,6 +13,7 @@
 #include "common/stdout_buffer.h"
 #include "common/tool.h"
 #include "common/units.h"
+#include "text/sum.h"
 
 enum { CAUSES = 5, NODES = 8, INDENT = 2, AMOUNT = 18 };
 
@@ -36,7 +37,7 @@ static int64_t whole(const struct why_view *v)
     int64_t sum = 0;
 
     for (size_t i = 0; (c = posixtrace_why_cause(v->why, i)) != NULL; i++)
-        sum += time_of(v, c);
+        pt_sum_add(&sum, time_of(v, c));
     return sum;
 }
 
@@ -64,7 +65,7 @@ static size_t make_groups(const struct why_view *v, struct group **groups)
             (*groups)[at] = (struct group){ .first = c };
             memcpy((*groups)[at].text, text, sizeof text);
         }
-        (*groups)[at].ns += time_of(v, c);
+        pt_sum_add(&(*groups)[at].ns, time_of(v, c));
     }
     if (count > 0)
         qsort(*groups, count, sizeof **groups, by_time);

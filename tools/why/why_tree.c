@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "common/tool.h"
+#include "text/sum.h"
 
 enum { SAME_MOST = 64 }; /* nodes that are compared */
 
@@ -41,7 +42,7 @@ static size_t add_below(const struct why_view *v, size_t instance, size_t i, uns
 
         why_put_segment(text, v, s);
         node = node_of(list, s, text);
-        node->ns += s->end_ns - s->begin_ns;
+        pt_sum_add(&node->ns, s->end_ns - s->begin_ns);
         node->count++;
         i = add_below(v, instance, i + 1, depth + 1, &node->below);
     }

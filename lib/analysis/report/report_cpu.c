@@ -5,6 +5,7 @@
  * same change of the kernel from one thread to the next.
  */
 #include "analysis/report/report_state.h"
+#include "text/sum.h"
 
 #include <errno.h>
 
@@ -26,12 +27,12 @@ static void credit(posixtrace_report_t *r, const struct pt_report_thread *th, in
         return;
     if (!row) {
         s->preempted_by_others++;
-        s->preempted_by_others_ns += length;
+        pt_sum_add(&s->preempted_by_others_ns, length);
         if (length > s->preempted_by_others_longest_ns)
             s->preempted_by_others_longest_ns = length;
         return;
     }
-    row->preempted_ns += length;
+    pt_sum_add(&row->preempted_ns, length);
     if (row->preempted++ == 0 || length > row->preempted_longest_ns) {
         row->preempted_longest_ns = length;
         row->preempted_longest_at_ns = th->preempted_ns;

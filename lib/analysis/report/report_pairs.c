@@ -5,6 +5,7 @@
  * measures them.  A further x:begin before that changes nothing.
  */
 #include "analysis/report/report_state.h"
+#include "text/sum.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -99,7 +100,7 @@ int pt_report_pair_ends(posixtrace_report_t *r, struct pt_report_thread *th,
     if (!p->statistics && posixtrace_statistics_create(&p->statistics) != 0)
         return ENOMEM;
     length = e->ns - b->ns;
-    p->row.total_ns += length;
+    pt_sum_add(&p->row.total_ns, length);
     if (p->row.count++ == 0 || length > p->row.longest_ns) {
         p->row.longest_ns = length;
         p->row.longest_at_ns = b->ns;

@@ -223,7 +223,7 @@ static int take_own(posixtrace_report_t *r, struct pt_report_thread *th,
     bool was_sure = th->sure;
     int error;
 
-    th->row.events += pt_report_selected(r, e->ns, e->ns + 1) > 0;
+    th->row.events += e->ns >= r->options.from_ns && e->ns < r->options.to_ns;
     pt_report_thread_runs(th);
     if (t->role == PT_REPORT_BEGIN || t->role == PT_REPORT_END || t->role == PT_REPORT_UNLOCK)
         error = take_call(r, th, t, e);

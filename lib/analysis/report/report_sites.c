@@ -4,6 +4,7 @@
  * Waits by the place in the program that made the call: one row for each caller, kind and call.
  */
 #include "analysis/report/report_state.h"
+#include "text/sum.h"
 
 #include <errno.h>
 
@@ -26,7 +27,7 @@ int pt_report_site_waits(posixtrace_report_t *r, const struct pt_report_thread *
         return 0; /* of a log of a version that had none */
     if (!s || (!s->statistics && posixtrace_statistics_create(&s->statistics) != 0))
         return ENOMEM;
-    s->row.total_ns += length;
+    pt_sum_add(&s->row.total_ns, length);
     if (s->row.waits++ == 0 || length > s->row.longest_ns) {
         s->row.longest_ns = length;
         s->row.longest_at_ns = open->ns;

@@ -15,6 +15,7 @@
 
 #include "base/assert.h"
 #include "text/hash.h"
+#include "text/sum.h"
 
 enum { SOCKET = 4, NAMED = 256 };   /* a kind of descriptor; of an object's key: it has a name */
 enum { FIRST_CLIENT_PORT = 32768 }; /* what Linux gives to a socket that did not ask for a port */
@@ -224,7 +225,7 @@ static int add_wait(posixtrace_report_t *r, const struct pt_report_open *open,
 
     if (!o->statistics && posixtrace_statistics_create(&o->statistics) != 0)
         return ENOMEM;
-    row->total_ns += length;
+    pt_sum_add(&row->total_ns, length);
     if (row->waits++ == 0 || length > row->longest_ns) {
         row->longest_ns = length;
         row->longest_at_ns = open->ns;

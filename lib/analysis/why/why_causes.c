@@ -9,6 +9,7 @@
 
 #include "analysis/why/why_state.h"
 #include "base/assert.h"
+#include "text/sum.h"
 
 enum { CAUSES_MOST = 1 << 16 };
 
@@ -96,10 +97,10 @@ static void add_time(posixtrace_why_t *w, const struct path *path, bool slow)
     if (!c)
         return;
     if (!slow) {
-        c->typical_ns += ns;
+        pt_sum_add(&c->typical_ns, ns);
         return;
     }
-    c->row.ns += ns;
+    pt_sum_add(&c->row.ns, ns);
     c->row.instances += c->last != w->resolved;
     c->last = w->resolved;
 }
@@ -146,7 +147,7 @@ void pt_why_causes_end(posixtrace_why_t *w)
         struct pt_why_cause *c = w->causes.items[i];
         double usual = w->typical ? (double)c->typical_ns / (double)w->typical : 0;
 
-        c->row.beyond_ns = c->row.ns - (int64_t)(usual * (double)w->summary.slow);
+        c->row.beyond_ns = c->row.ns - pt_sum_rounded(usual * (double)w->summary.slow);
         if (c->row.ns > 0)
             w->sorted[count++] = c;
     }

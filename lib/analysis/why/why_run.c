@@ -10,6 +10,7 @@
 
 #include "analysis/metrics/language/machine.h"
 #include "analysis/why/why_state.h"
+#include "text/sum.h"
 
 enum { ROOM = 1 << 20, WORST_MOST = 1 << 20 };
 
@@ -103,7 +104,7 @@ static int end_first(posixtrace_why_t *w)
     w->report = NULL;
     pt_why_choose(w);
     if (w->reach > 0 && w->run)
-        w->reach += late_ns;
+        pt_sum_add(&w->reach, late_ns);
     return error ? error : begin_pass(w, 2);
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "analysis/why/why_state.h"
+#include "text/sum.h"
 
 enum { TYPICAL = 512 };
 
@@ -150,7 +151,7 @@ static void explain(posixtrace_why_t *w, const struct posixtrace_why_instance *i
     }
     if (slow) {
         w->summary.slow++;
-        w->summary.beyond_ns += length - w->summary.median_ns;
+        pt_sum_add(&w->summary.beyond_ns, length - w->summary.median_ns);
         pt_why_causes_add(w, true);
     }
     if (worst)
