@@ -71,6 +71,9 @@ BELOW = {
     "lib/analysis/metrics/run": ["analysis/metrics/language", "analysis/metrics/engine"],
     # Reads events and bounds gaps as metrics do; statistics by the public header.
     "lib/analysis/report": ["text", "analysis/metrics/engine", "analysis/metrics/run"],
+    # Makes a page of all of them.
+    "lib/analysis/html": ["text", "analysis/format/common", "analysis/format/timeline", "analysis/report",
+                          "analysis/metrics/engine", "analysis/metrics/run"],
     "lib/analysis/symbols": [],
     "lib/analysis/jobs": ["analysis/metrics/language", "analysis/metrics/engine", "analysis/metrics/run",
                           "analysis/report"],
@@ -90,7 +93,7 @@ BELOW = {
     "tools/jobs": ["common", "input", "measure"],
     "tools/metrics": ["common", "input", "measure", "jobs"],
     "tools/rta": ["common", "input", "measure", "jobs", "metrics"],
-    "tools/report": ["common", "input"],
+    "tools/report": ["common", "system", "input", "why"],
     "tools/why": ["common", "input"],
     "tools/convert": ["common", "system", "input", "measure"],
     "tools": ["common", "system"],

@@ -7,6 +7,7 @@
 
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/stdout_buffer.h"
@@ -236,4 +237,20 @@ int options_one_log(struct options *o, int (*act)(const char *path))
             return EXIT_USAGE;
     }
     return path ? act(path) : tool_usage("no log named");
+}
+
+int options_size(const char *option, const char *text, uint64_t *size)
+{
+    static const char units[] = "KMG";
+    char *end;
+    unsigned long long value = strtoull(text, &end, 10);
+    const char *unit = *end ? strchr(units, *end) : NULL;
+    unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
+
+    if (text[0] < '0' || text[0] > '9' || value == 0 || end[unit != NULL] != '\0' ||
+        value > (SIZE_MAX >> 1) >> shift)
+        return tool_usage("option '--%s' needs bytes, as 65536, 64K or 1M, found %s", option,
+                          quote(text));
+    *size = (uint64_t)value << shift;
+    return EXIT_DONE;
 }

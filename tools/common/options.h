@@ -11,6 +11,7 @@
 #define OPTIONS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stddef.h>
 
 struct verb;
@@ -57,5 +58,8 @@ int options_bad_word(const char *what, const char *value, const char *const *lis
 
 /* Which entry of the NULL-terminated list word is; -1 for none. */
 int options_index(const char *word, const char *const *list);
+
+/* Takes bytes as "65536", "64K" or "1M": EXIT_DONE, or EXIT_USAGE after an error message. */
+int options_size(const char *option, const char *text, uint64_t *size);
 
 #endif

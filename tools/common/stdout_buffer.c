@@ -22,11 +22,51 @@ static char buffer[OUT_BUFFER];
 struct out out = { buffer, buffer + sizeof buffer, 0 };
 volatile sig_atomic_t out_writing;
 
+/* Where the output goes instead; NULL: it is not captured. */
+static char *captured;
+static size_t captured_used, captured_room;
+
+static void capture(void)
+{
+    size_t length = (size_t)(out.at - buffer);
+
+    while (captured_room - captured_used <= length) {
+        captured_room *= 2;
+        captured = tool_grow(captured, captured_room, 1);
+    }
+    memcpy(captured + captured_used, buffer, length);
+    captured_used += length;
+    out.at = buffer;
+}
+
+void out_capture(void)
+{
+    out_flush();
+    captured_room = sizeof buffer;
+    captured_used = 0;
+    captured = tool_grow(NULL, captured_room, 1);
+}
+
+char *out_captured(void)
+{
+    char *text;
+
+    capture();
+    text = captured;
+    text[captured_used] = '\0';
+    captured = NULL;
+    return text;
+}
+
 void out_flush(void)
 {
     static sig_atomic_t number;
     const char *from = buffer;
 
+    if (captured) {
+        capture();
+        return;
+    }
     while (from < out.at && out.error == 0) {
         ssize_t n;
 

@@ -31,6 +31,10 @@ extern struct out {
 /* Writes the buffer out. */
 void out_flush(void);
 
+/* From now on the output is kept in memory; out_captured() returns it as a text for free(). */
+void out_capture(void);
+char *out_captured(void);
+
 /* For signal handlers: 0, or that of the write(2) that is under way, which is another
  * number as soon as a byte was written. */
 extern volatile sig_atomic_t out_writing;

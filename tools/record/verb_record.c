@@ -93,25 +93,9 @@ static int add_pid(struct record_request *q, const char *text)
     return EXIT_DONE;
 }
 
-static int set_size(const char *option, const char *text, uint64_t *size)
-{
-    static const char units[] = "KMG";
-    char *end;
-    unsigned long long value = strtoull(text, &end, 10);
-    const char *unit = *end ? strchr(units, *end) : NULL;
-    unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
-
-    if (text[0] < '0' || text[0] > '9' || value == 0 || end[unit != NULL] != '\0' ||
-        value > (SIZE_MAX >> 1) >> shift)
-        return tool_usage("option '--%s' needs bytes, as 65536, 64K or 1M, found %s", option,
-                          quote(text));
-    *size = (uint64_t)value << shift;
-    return EXIT_DONE;
-}
-
 static int set_switch_buffer(const char *text, uint64_t *size)
 {
-    int status = set_size("switch-buffer", text, size);
+    int status = options_size("switch-buffer", text, size);
 
     return status == EXIT_DONE ? record_switch_buffer_check(*size, text) : status;
 }
@@ -132,8 +116,8 @@ static int take_option(struct record_request *q, int code, const char *value)
     case LOG: q->log = value; return EXIT_DONE;
     case PID: return add_pid(q, value);
     case POLICY: return set_policy(value, &q->policy);
-    case SIZE: return set_size("size", value, &q->size);
-    case LOG_SIZE: return set_size("log-size", value, &q->log_size);
+    case SIZE: return options_size("size", value, &q->size);
+    case LOG_SIZE: return options_size("log-size", value, &q->log_size);
     case FILTER: return filter_option_add(&q->filter, "option '--filter'", value);
     case WHERE: return filter_option_add(&q->filter, "option '--where'", value);
     case SYSTEM: return record_system_parse(q, value);

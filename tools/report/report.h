@@ -4,7 +4,8 @@
  * posixtrace report: shows the rows of posixtrace/report.h.
  *
  * report_rows.c sorts the rows into sections; report_summary.c shows the first lines of each on one
- * screen, report_text.c and report_calls.c each section, report_json.c the same as one JSON object.
+ * screen, report_text.c and report_calls.c each section, report_json.c the same as one JSON object,
+ * report_html.c all of it with the timeline as a page.
  */
 #ifndef REPORT_H
 #define REPORT_H
@@ -92,5 +93,12 @@ void report_print_objects(const struct report_view *v, enum report_section secti
 void report_print_sites(const struct report_view *v);
 void report_print_pairs(const struct report_view *v);
 void report_print_json(const struct report_view *v);
+
+/* ---- report_html.c ---- */
+
+/* Can a page be made of the log?  EXIT_DONE, or another status after a message. */
+int report_html_check(const struct log_file *log);
+/* size: bytes at most, 0: the default. */
+int report_print_html(struct report_view *v, const char *path, uint64_t size, bool replace);
 
 #endif

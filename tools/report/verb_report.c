@@ -17,12 +17,15 @@
 #include "report/report.h"
 #include "common/draw.h"
 
-enum { FORMAT = 1, COLOUR, TOP, STRICT };
+enum { FORMAT = 1, COLOUR, TOP, STRICT, HTML, HTML_SIZE, FORCE };
 enum { BATCH = 16384, TOP_DEFAULT = 10 };
 
 static const struct option_spec options[] = { { "format", true, FORMAT },
                                               { "color", true, COLOUR },
                                               { "top", true, TOP },
+                                              { "html", true, HTML },
+                                              { "html-size", true, HTML_SIZE },
+                                              { "force", false, FORCE },
                                               { "strict", false, STRICT },
                                               SELECT_OPTIONS,
                                               SITES_OPTIONS,
@@ -35,6 +38,8 @@ static const char help[] =
     "to run, or waiting, for which lock, descriptor or thread, and which thread\n"
     "held it.  The first screen is a summary; the sections follow.\n"
     "\n"
+    "  --html=OUT       write a page for a browser: the report and a timeline\n"
+    "  --html-size=SIZE --force  its bytes at most (default 40M); replace OUT\n"
     "  --format=FORMAT  text (default), or json: one object, times in ns\n"
     "  --top=N          N rows a section, 0: all (default 10; json: all)\n"
     "  --color=WHEN     text in colour: auto (default), always or never\n" SELECT_HELP SITES_HELP
@@ -46,10 +51,12 @@ static const char help[] =
 
 struct request {
     const char *path;
+    const char *html;
+    uint64_t html_size;
     enum colour_when colour;
     struct selection select;
     long top; /* -1: not given */
-    bool json, strict;
+    bool json, strict, force;
     struct sites sites;
 };
 
@@ -86,6 +93,9 @@ static int take_option(struct request *r, int code, const char *value)
     case COLOUR: return colour_option(value, &r->colour);
     case TOP: return take_top(r, value);
     case STRICT: r->strict = true; return EXIT_DONE;
+    case FORCE: r->force = true; return EXIT_DONE;
+    case HTML: r->html = value; return EXIT_DONE;
+    case HTML_SIZE: return options_size("html-size", value, &r->html_size);
     default: return options_set_log(&r->path, value);
     }
 }
@@ -152,12 +162,14 @@ static double event_cost(const struct log_file *log)
     return ns;
 }
 
-static void print_view(const struct request *r, struct report_view *v)
+static int print_view(const struct request *r, struct report_view *v)
 {
     v->summary = posixtrace_report_summary(v->report);
     v->origin = v->log->seekable ? v->log->info.first_ns : v->summary->first_ns;
     v->event_ns = event_cost(v->log);
     v->utf8 = draw_is_utf8();
+    if (r->html)
+        return report_print_html(v, r->html, r->html_size, r->force);
     v->top = r->top >= 0 ? (size_t)r->top : r->json ? 0 : TOP_DEFAULT;
     report_rows_make(v);
     if (r->json) {
@@ -167,6 +179,8 @@ static void print_view(const struct request *r, struct report_view *v)
         report_print_sections(v);
     }
     report_rows_free(v);
+    out_flush();
+    return EXIT_DONE;
 }
 
 static int report_on(struct request *r, struct log_file *log)
@@ -183,8 +197,9 @@ static int report_on(struct request *r, struct log_file *log)
     if (status == EXIT_DONE) {
         select_warn(&r->select, log);
         select_warn_callers(&r->select, log);
-        print_view(r, &v);
-        out_flush();
+        status = print_view(r, &v);
+    }
+    if (status == EXIT_DONE) {
         status = log_file_report_loss(log, r->strict, status);
     }
     posixtrace_report_free(v.report);
@@ -199,11 +214,16 @@ static int serve(struct request *r)
 
     if (!r->path)
         return tool_usage("no log named");
+    if (r->html && select_is_any(&r->select))
+        return tool_usage("a page shows the whole log: leave out %s", select_text(&r->select));
     colour_begin(r->json ? COLOUR_NEVER : r->colour);
     status = log_file_open(&log, r->path);
     if (status != EXIT_DONE)
         return status;
-    status = report_on(r, &log);
+    if (r->html)
+        status = report_html_check(&log);
+    if (status == EXIT_DONE)
+        status = report_on(r, &log);
     log_file_close(&log);
     return status;
 }

@@ -183,6 +183,17 @@ size_t pt_fields_write(const posixtrace_layout_t *layout, const void *data, size
     return write_fields(layout, data, len, &o);
 }
 
+size_t pt_fields_write_value(const posixtrace_layout_t *layout, size_t field,
+                             const struct posixtrace_value *value, char *to, size_t size)
+{
+    struct text_out o = { .to = to, .size = size, .json = true };
+
+    put_value(&o, layout, field, value);
+    if (o.size)
+        o.to[o.stored] = '\0';
+    return o.length;
+}
+
 size_t posixtrace_layout_text(const posixtrace_layout_t *layout, const void *data, size_t len,
                               char *to, size_t size)
 {

@@ -9,5 +9,8 @@
 /* ascii: all other characters are escaped. */
 size_t pt_fields_write(const posixtrace_layout_t *layout, const void *data, size_t len, bool json,
                        bool ascii, char *to, size_t size);
+/* JSON of one field: its length, and as much of it as fits with a NUL. */
+size_t pt_fields_write_value(const posixtrace_layout_t *layout, size_t field,
+                             const struct posixtrace_value *value, char *to, size_t size);
 
 #endif

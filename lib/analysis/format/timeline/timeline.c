@@ -299,6 +299,8 @@ bool pt_timeline_next(struct pt_timeline *tl)
         return false;
     see(tl, type, &e);
     t = pt_tl_track_of(tl, e.pid, e.tid, e.thread_name);
+    if (tl->ops->event)
+        tl->ops->event(tl->self, t, &tl->ev);
     show(tl, t);
     if (type->good && tl->ev.layout)
         count(tl, t);

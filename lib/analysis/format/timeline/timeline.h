@@ -147,6 +147,8 @@ struct pt_tl_ops {
     /* Events of that thread, or if both numbers are 0 of all, that the trace lost. */
     void (*lost)(void *self, const struct pt_tl_track *t, int64_t ns,
                  const uint64_t lost[POSIXTRACE_LOSS_CAUSES]);
+    /* Each event, before its slices and the like; or NULL. */
+    void (*event)(void *self, const struct pt_tl_track *t, const struct pt_tl_event *ev);
 };
 
 /* The options of each such format: for its table. */

@@ -221,8 +221,8 @@ static void put_lost(void *self, const struct pt_tl_track *t, int64_t ns,
                     posixtrace_loss_cause_text(i));
 }
 
-static const struct pt_tl_ops ops = { put_first, put_track,   put_begin, put_end, put_instant,
-                                      put_whole, put_counter, put_run,   put_lost };
+static const struct pt_tl_ops ops = { put_first, put_track,   put_begin, put_end,  put_instant,
+                                      put_whole, put_counter, put_run,   put_lost, NULL };
 
 static int work(struct tree *c)
 {

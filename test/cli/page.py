@@ -1,0 +1,244 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The posixtrace authors
+"""The page of 'posixtrace report --html' has what the log has: each event as 'print --format=jsonl' shows it, each slice
+as 'export --to=chrome' has it, and levels that agree with them; of random logs with any bytes in their names.
+
+usage: page.py POSIXTRACE [SEED]
+"""
+
+import json
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+
+import page_data
+import random_logs
+
+ROUNDS = 5
+EVIL = ["</script><script>alert(1)</script>", "<!--", "]]>", "\" onload=\"x", "a\u2028b\u2029c", "{{head}}", "&lt;&#x3c;"]
+DESCRIPTIONS = ["u32 id; str name", "i64 a; u8 b {no, yes = 200}; f64 c; x16 d", "u8[3] list; char[4] word", "str text",
+                "f32 small; i8 tiny; bool flag", "u16 value"]
+
+
+def run(tool, *arguments, **more):
+    done = subprocess.run([tool, *map(str, arguments)], capture_output=True, check=False, **more)
+    if done.returncode or done.stderr:
+        sys.exit(f"{arguments}: exit {done.returncode}: {done.stderr.decode(errors='replace')}")
+    return done.stdout
+
+
+def make_page(tool, log, *options):
+    page = log.with_suffix(".html")
+    run(tool, "report", f"--html={page}", "--force", *options, log)
+    made = page_data.Page(page)
+    made.check()
+    return made
+
+
+# ---- events ----
+
+def same_fields(event, fields, raw):
+    """Compares with the line of print: floats of 32 bits are doubles in the page."""
+    if event.get("fields") is None:
+        return (raw or "") == event["data"]
+    if raw is not None or fields.keys() != event["fields"].keys():
+        return False
+    for name, value in event["fields"].items():
+        mine = fields[name]
+        if isinstance(value, float) or value is None:
+            if value is not None and abs(mine - value) > 1e-6 * abs(value):
+                return False
+        elif mine != value:
+            return False
+    return True
+
+
+def compare_events(page, lines):
+    head, found = page.head, list(page.events())
+    names = {(e["pid"], e["tid"]): e["thread"] for e in lines if e["thread"]}  # the last one
+    assert len(found) == len(lines) == head["events"], (len(found), len(lines), head["events"])
+    for (number, ns, lane, kind, site, fields, raw, truncated), event in zip(found, lines):
+        thread = head["lanes"][lane]
+        pid = head["processes"][thread["process"]]["pid"] if thread["process"] >= 0 else 0
+        assert lines[number] is event
+        assert int(head["origin"]) + ns == event["ts"], (number, ns, event)
+        assert (pid, thread["tid"]) == (event["pid"], event["tid"]), (thread, event)
+        assert event["tid"] == 0 or thread["name"] == names.get((pid, thread["tid"]), ""), (thread, event)
+        assert head["types"][kind]["name"] == event["event"], (head["types"][kind], event)
+        assert truncated == event["trunc"]
+        assert same_fields(event, fields, raw), (fields, raw, event)
+        address = "0x0" if site == 0 else head["sites"][site - 1]
+        assert address == event["addr"] or (site == 0 and len(head["sites"]) == 4096), (site, event)
+
+
+# ---- slices ----
+
+def chrome_slices(tool, log):
+    """(tid, pid, name, begin, end) of the slices that end, but for those of processors."""
+    found, stacks = [], {}
+    chrome = log.with_suffix(".chrome")
+    chrome.unlink(missing_ok=True)
+    subprocess.run([tool, "export", "--to=chrome", log, chrome], capture_output=True, check=True)
+    for event in json.loads(chrome.read_text(encoding="utf-8"))["traceEvents"]:
+        key = (event["tid"], event["pid"])
+        if event["ph"] == "B":
+            stacks.setdefault(key, []).append((event["name"], round(event["ts"] * 1000)))
+        elif event["ph"] == "E":
+            name, begin = stacks[key].pop()
+            found.append((*key, name, begin, round(event["ts"] * 1000)))
+        elif event["ph"] == "X" and event["pid"] != 2**32 - 1:
+            begin = round(event["ts"] * 1000)
+            found.append((*key, event["name"], begin, begin + round(event["dur"] * 1000)))
+    return sorted(found)
+
+
+def compare_slices(page, tool, log):
+    head, found = page.head, []
+    for row, label, begin, end, flags in page.slices():
+        about = head["rows"][row]
+        lane = head["lanes"][about["lane"]]
+        assert about["kind"] == "slice"
+        pid = head["processes"][lane["process"]]["pid"] if lane["process"] >= 0 else 0
+        if not (flags & 2 and end == head["span"]):
+            found.append((lane["tid"], pid, head["labels"][label], begin, end))
+    first = json.loads(run(tool, "print", "--format=jsonl", log).split(b"\n")[0])["ts"] - int(head["origin"])
+    wanted = [(*key, begin + first, end + first) for *key, begin, end in chrome_slices(tool, log)]
+    wanted = [s for s in wanted if s[4] != head["span"] or s in found]
+    assert sorted(found) == wanted, (set(found) ^ set(wanted))
+
+
+# ---- logs ----
+
+def random_lines(rng):
+    """Events with pairs, nested, crossed and cut, fields of all kinds, and hostile names."""
+    names = ["a:begin", "a:end", "b:begin", "b:end", "c:enter", "c:exit", "plain", *EVIL, *[f"d{i}" for i in range(6)]]
+    threads = [(rng.choice((1, 2)), tid, rng.choice((*EVIL, "worker", "\udcff\udc80"))[:15])
+               for tid in range(1, rng.choice((2, 4, 40)))]
+    described = {f"d{i}": text for i, text in enumerate(DESCRIPTIONS)}
+    ts, lines, told = 10**18, [], set()
+    for _ in range(rng.choice((50, 1000, 3000))):
+        ts += rng.choice((0, 1, 100, rng.randint(0, 10**6), rng.randint(0, 10**9)))
+        pid, tid, thread = rng.choice(threads)
+        name = rng.choice(names)
+        line = {"ts": ts, "pid": pid, "tid": tid, "thread_id": hex(tid), "thread": thread, "event": name,
+                "addr": hex(rng.choice((0, 4096, 2**64 - 1))), "trunc": 0, "data": random_data(rng, name)}
+        if name in described and name not in told:
+            line["description"] = described[name]
+            told.add(name)
+        lines.append(line)
+    return lines
+
+
+def random_data(rng, name):
+    text = rng.choice(EVIL).encode() + b"\0"
+    number = lambda size: rng.choice((bytes(size), b"\xff" * size, rng.randbytes(size)))
+    data = {"d0": lambda: number(4) + text, "d1": lambda: number(8) + number(1) + number(8) + number(2),
+            "d2": lambda: number(3) + rng.choice((b"<a>&", b"\0\0\0\0", b"\xff\xfe<b")), "d3": lambda: text,
+            "d4": lambda: number(4) + number(1) + rng.choice((b"\0", b"\1")), "d5": lambda: number(2)}
+    made = data.get(name, lambda: rng.randbytes(rng.choice((0, 0, 3, 40))))()
+    return (made[:-1] if rng.random() < 0.05 else made).hex()
+
+
+def log_of(tool, folder, lines):
+    source, log = folder / "in.jsonl", folder / "a.ptl"
+    log.unlink(missing_ok=True)
+    source.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    run(tool, "import", "--from=jsonl", source, log)
+    return log
+
+
+def check_log(tool, log):
+    lines = [json.loads(text) for text in run(tool, "print", "--format=jsonl", log).decode().split("\n")[:-1]]
+    page = make_page(tool, log)
+    compare_events(page, lines)
+    compare_slices(page, tool, log)
+    page.check_levels(page.sums())
+    check_safe(page)
+    return page
+
+
+def check_safe(page):
+    """The elements are those of the skeleton and the blocks, whatever the log has."""
+    tags = [tag for tag, attributes in page.elements.tags if attributes.get("class") != "block"]
+    assert tags.count("script") == 2 and "alert" not in "".join(page.elements.code)
+    assert not any(name.startswith("on") for _, attributes in page.elements.tags for name in attributes)
+    assert len(page.elements.code) == 1
+    for character in "<>&\u2028\u2029":
+        assert character not in page.elements.scripts["head"]
+
+
+def check_random(tool, rng, folder):
+    check_log(tool, log_of(tool, folder, random_lines(rng)))
+    events = random_logs.random_events(rng)
+    source, log = folder / "in.jsonl", folder / "a.ptl"
+    log.unlink()
+    source.write_bytes("".join(map(random_logs.line, events)).encode())
+    run(tool, "import", "--from=jsonl", source, log)
+    check_log(tool, log)
+
+
+# ---- sizes, errors ----
+
+def check_sizes(tool, rng, folder):
+    """A page of 1,000 events is small; one that may not be large says what it has left out, and has all levels."""
+    lines = [{"ts": 10**18 + i * 1000, "pid": 1, "tid": 1 + i % 4, "thread_id": "0x1", "thread": "t",
+              "event": ("a:begin", "a:end")[i // 4 % 2], "addr": "0x1", "trunc": 0, "data": ""} for i in range(1000)]
+    page = make_page(tool, log_of(tool, folder, lines))
+    assert page.size <= 200_000, page.size
+    assert sum(len(text) for text in page.elements.scripts.values()) < 50_000
+    for i in range(1000, 150_000):
+        lines.append({**lines[i % 1000], "ts": 10**18 + i * 1000 + rng.randrange(900), "data": rng.randbytes(4).hex()})
+    log = log_of(tool, folder, lines)
+    whole = make_page(tool, log)
+    assert not whole.head["notes"] and not whole.head["detail"]["missing"]
+    sums = whole.sums()
+    whole.check_levels(sums)
+    for size in (1_500_000, 700_000, 200_000):
+        page = make_page(tool, log, f"--html-size={size}")
+        assert page.size <= size, (page.size, size)
+        assert page.head["notes"] and page.head["levels"], page.head["notes"]
+        shown = sum(1 for _ in page.events())
+        assert (shown < 150_000) == bool(page.head["detail"]["missing"]), page.head["detail"]["missing"]
+        assert size > 500_000 or shown < 150_000
+        page.check_levels(sums)
+
+
+def check_errors(tool, folder):
+    event = {"pid": 1, "tid": 1, "thread_id": "0x1", "thread": "t", "event": "e", "addr": "0x1", "trunc": 0, "data": ""}
+    log = log_of(tool, folder, [{**event, "ts": 5}, {**event, "ts": 2**53 + 10}])
+    page = folder / "error.html"
+    for arguments, text in (((log,), b"104 days"), (("-",), b"cannot be read twice"),
+                            (("--from=+1s", log), b"whole log")):
+        with open(log, "rb") as file:
+            pipe = subprocess.Popen(["cat"], stdin=file, stdout=subprocess.PIPE)
+            done = subprocess.run([tool, "report", f"--html={page}", *map(str, arguments)], stdin=pipe.stdout,
+                                  capture_output=True, check=False)
+            pipe.stdout.close()
+            pipe.wait()
+        assert done.returncode != 0 and text in done.stderr and not page.exists(), done
+    log = log_of(tool, folder, [{**event, "ts": 5}])
+    page.write_text("mine")
+    done = subprocess.run([tool, "report", f"--html={page}", log], capture_output=True, check=False)
+    assert done.returncode != 0 and b"--force" in done.stderr and page.read_text() == "mine"
+    empty = make_page(tool, log_of(tool, folder, []))
+    assert empty.head["events"] == 0 and not list(empty.events())
+
+
+def main():
+    tool = sys.argv[1]
+    seed = int(sys.argv[2]) if len(sys.argv) > 2 else random.randrange(2**32)
+    print("seed", seed, flush=True)
+    rng = random.Random(seed)
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        check_errors(tool, folder)
+        check_sizes(tool, rng, folder)
+        for _ in range(ROUNDS):
+            check_random(tool, rng, folder)
+
+
+if __name__ == "__main__":
+    main()

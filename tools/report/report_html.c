@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * report --html: the log as a page, with the report and the worst cases of its pairs in it.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <posixtrace/page.h>
+
+#include "common/progress.h"
+#include "common/stdout_buffer.h"
+#include "common/tool.h"
+#include "report/report.h"
+#include "system/atomic_file.h"
+#include "why/why.h"
+
+enum { ROWS_MOST = 1000, PAIRS_MOST = 8, WORST = 3, BATCH = 16384 };
+
+/* Events that are read for pairs, at most: two passes for each. */
+#define WHY_EVENTS UINT64_C(8000000)
+
+struct html {
+    struct report_view *v;
+    struct atomic_file file;
+    int write_error;
+    char *report;
+    char *why[PAIRS_MOST];
+    size_t why_count;
+};
+
+/* ---- the worst cases ---- */
+
+static int explain(struct why_view *w, const struct posixtrace_why_options *o)
+{
+    int unavailable = 0, error = posixtrace_why_create(w->log->trid, o, sizeof *o, &w->why);
+
+    progress_begin("events", 2 * w->log->info.events);
+    while (!unavailable && error == 0) {
+        error = posixtrace_why_take(w->why, BATCH, &unavailable);
+        progress_at(posixtrace_why_events(w->why));
+    }
+    if (error == 0)
+        error = posixtrace_why_end(w->why);
+    progress_end();
+    w->summary = posixtrace_why_summary(w->why);
+    return error;
+}
+
+static char *names_of(const char *pair, const char *word)
+{
+    char *name = tool_grow(NULL, strlen(pair) + strlen(word) + 1, 1);
+
+    stpcpy(stpcpy(name, pair), word);
+    return name;
+}
+
+static int add_why(struct html *html, const char *pair)
+{
+    struct report_view *v = html->v;
+    struct why_view w = {
+        .log = v->log, .select = v->select, .sites = v->sites, .subject = pair, .origin = v->origin
+    };
+    char *begin = names_of(pair, ":begin"), *end = names_of(pair, ":end");
+    const struct posixtrace_why_options o = {
+        .begin = begin, .end = end, .from_ns = INT64_MIN, .to_ns = INT64_MAX, .worst = WORST
+    };
+    int error = explain(&w, &o);
+
+    if (error == 0 && w.summary->count > 0) {
+        out_capture();
+        why_print_json(&w);
+        html->why[html->why_count++] = out_captured();
+    }
+    posixtrace_why_free(w.why);
+    free(begin);
+    free(end);
+    return error ? tool_error("cannot read on in %s: %s", v->log->shown, failure_reason(error))
+                 : EXIT_DONE;
+}
+
+/* Those with the most time; as many as are read in a few seconds. */
+static int add_all_why(struct html *html)
+{
+    const struct report_view *v = html->v;
+    uint64_t most = WHY_EVENTS / (2 * v->log->info.events + 1);
+    int status = EXIT_DONE;
+
+    most = most < PAIRS_MOST ? most : PAIRS_MOST;
+    for (size_t i = 0; i < v->rows[REPORT_PAIRS].count && i < most && status == EXIT_DONE; i++)
+        status = add_why(html, report_pair(v, i)->name);
+    return status;
+}
+
+/* ---- the file ---- */
+
+static int write_piece(void *context, const void *bytes, size_t length)
+{
+    struct html *html = context;
+    const char *from = bytes;
+
+    while (length > 0) {
+        ssize_t n = write(html->file.fd, from, length);
+
+        if (n < 0 && errno != EINTR)
+            return html->write_error = errno;
+        from += n > 0 ? n : 0;
+        length -= n > 0 ? (size_t)n : 0;
+    }
+    return 0;
+}
+
+static int show_progress(void *context, uint64_t events)
+{
+    (void)context;
+    progress_at(events);
+    return 0;
+}
+
+/* A command with the path as one word of a shell. */
+static char *command(const char *words, const char *path)
+{
+    char *text = tool_grow(NULL, strlen(words) + 4 * strlen(path) + 3, 1),
+         *at = stpcpy(text, words);
+
+    *at++ = '\'';
+    for (; *path; path++)
+        at = *path == '\'' ? stpcpy(at, "'\\''") : stpncpy(at, path, 1);
+    stpcpy(at, "'");
+    return text;
+}
+
+static int fail(const struct html *html, const char *path, int error)
+{
+    const struct log_file *log = html->v->log;
+
+    if (html->write_error)
+        return tool_error("cannot write %s: %s", quote(path), strerror(error));
+    if (error == EOVERFLOW)
+        return tool_error(
+            "%s has more than 104 days between its first and last event: a page cannot "
+            "show that",
+            log->shown);
+    return tool_error("cannot make a page of %s: %s", log->shown, failure_reason(error));
+}
+
+static int write_page(struct html *html, const char *path, uint64_t size)
+{
+    const struct log_file *log = html->v->log;
+    const char *name = strrchr(log->path, '/');
+    char *print = command("posixtrace print ", log->path),
+         *why = command("posixtrace why ", log->path);
+    const struct posixtrace_page_options o = { .name = name ? name + 1 : log->path,
+                                               .print = print,
+                                               .why = why,
+                                               .report = html->report,
+                                               .why_reports = (const char *const *)html->why,
+                                               .why_count = html->why_count,
+                                               .size = size,
+                                               .write = write_piece,
+                                               .progress = show_progress,
+                                               .context = html };
+    int error;
+
+    progress_begin("events", 0);
+    error = posixtrace_page_write(log->trid, &o, sizeof o);
+    progress_end();
+    free(print);
+    free(why);
+    return error ? fail(html, path, error) : EXIT_DONE;
+}
+
+static int make(struct html *html, const char *path, uint64_t size)
+{
+    struct report_view *v = html->v;
+    int status;
+
+    v->top = ROWS_MOST;
+    report_rows_make(v);
+    out_capture();
+    report_print_json(v);
+    html->report = out_captured();
+    status = add_all_why(html);
+    report_rows_free(v);
+    if (status == EXIT_DONE)
+        status = write_page(html, path, size);
+    return status;
+}
+
+int report_html_check(const struct log_file *log)
+{
+    if (!posixtrace_page_available())
+        return tool_error("this build cannot write pages: it has no zlib (meson option html)");
+    if (!log->seekable)
+        return tool_error("%s cannot be read twice: write it to a file, and name that", log->shown);
+    return EXIT_DONE;
+}
+
+int report_print_html(struct report_view *v, const char *path, uint64_t size, bool replace)
+{
+    struct html html = { .v = v };
+    int status = atomic_file_open(&html.file, path, replace);
+
+    if (status != EXIT_DONE)
+        return status;
+    status = make(&html, path, size);
+    if (status == EXIT_DONE)
+        status = atomic_file_keep(&html.file);
+    atomic_file_drop(&html.file);
+    for (size_t i = 0; i < html.why_count; i++)
+        free(html.why[i]);
+    free(html.report);
+    return status;
+}
