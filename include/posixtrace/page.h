@@ -27,8 +27,8 @@ extern "C" {
  * 200,000 is taken as that.
  *
  * write gets the file piece by piece, in order.  progress is called now and then with the events
- * that were read, of all passes over the log, or is NULL.  Both return 0 to continue.  All texts are
- * the caller's, and are read during the call only.
+ * that were read, of all passes over the log, or is NULL.  Both return 0 to continue.  All texts
+ * are the caller's, and are read during the call only.
  */
 struct posixtrace_page_options {
     const char *name, *print, *why;

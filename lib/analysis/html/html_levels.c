@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * The levels: each joins short neighbours of a row that begin in the same bucket, and gives complete
- * items to the next coarser one.  So each level takes the items of the finer one only, and the cost
- * is bounded by that of the finest.  A level that has had too many items keeps none and still joins.
+ * The levels: each joins short neighbours of a row that begin in the same bucket, and gives
+ * complete items to the next coarser one.  So each level takes the items of the finer one only, and
+ * the cost is bounded by that of the finest.  A level that has had too many items keeps none and
+ * still joins.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -5,8 +5,8 @@
  *
  * One pass of the timeline engine makes events, slices, processors, counters and losses
  * (html_timeline.c); one of the report engine states, locks and flows (html_states.c), if the log
- * has context switches or calls.  Both add items to rows.  An item goes into the finest level, which
- * joins short neighbours and gives the result to the next one, and so on (html_levels.c).  Memory
+ * has context switches or calls.  Both add items to rows.  An item goes into the finest level,
+ * which joins short neighbours and gives the result to the next one, and so on (html_levels.c).  Memory
  * is that of the blocks, which the budget bounds (html_budget.c), of the levels, of one tile, and
  * of lanes and rows.
  *
