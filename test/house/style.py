@@ -14,9 +14,10 @@ import sys
 import tempfile
 
 LICENCE = ("SPDX-License-Identifier: MIT", "SPDX-FileCopyrightText: ")
-CODE = re.compile(r'(\.(c|h|cpp|py|sh|map|[1-8])|meson\.build|meson_options\.txt|setup\.sh|'
+CODE = re.compile(r'(\.(c|h|cpp|py|sh|js|css|html|map|[1-8])|meson\.build|meson_options\.txt|setup\.sh|'
                   r'\.ci/run|^scripts/[a-z]+|completions/posixtrace)$')
 C = re.compile(r'\.(c|h|cpp)$')
+NARROW = re.compile(r'\.(c|h|cpp|js|css|html)$')
 MAX_LINES, MAX_COLUMNS = 1000, 100
 # Spelled so that this file does not find itself.
 LEFT_OVER = re.compile(r'\b(TO' r'DO|FIX' r'ME|X' r'XX|HA' r'CK)\b')
@@ -27,7 +28,7 @@ DISABLED = re.compile(r'^\s*(//.*[;{}]\s*$|#\s*if\s+0\b)', re.M)
 def findings(path, text):
     """Yields the faults of one file, as 'path:line: message'."""
     lines = text.split("\n")
-    top = lines[1:3] if lines[0].startswith("#!") else lines[0:2]
+    top = lines[1:3] if lines[0].startswith(("#!", "<!doctype")) else lines[0:2]
     for wanted, line in zip(LICENCE, top + ["", ""]):
         if wanted not in line:
             yield f"{path}:1: the first two lines name licence and copyright (SPDX)"
@@ -39,9 +40,9 @@ def findings(path, text):
     for number, line in enumerate(lines, 1):
         if line != line.rstrip():
             yield f"{path}:{number}: white space at the end of the line"
-        if C.search(path) and len(line) > MAX_COLUMNS:
+        if NARROW.search(path) and len(line) > MAX_COLUMNS:
             yield f"{path}:{number}: {len(line)} columns"
-        if C.search(path) and "\t" in line:
+        if NARROW.search(path) and "\t" in line:
             yield f"{path}:{number}: tab"
         if LEFT_OVER.search(line):
             yield f"{path}:{number}: {LEFT_OVER.search(line).group(0)}"
@@ -59,6 +60,8 @@ def self_check():
                 head + "/* TO" "DO */\n", head + "// f();\n", head + "#if 0\n#endif\n",
                 head + "x" * 101 + "\n", head + "\n" * 1000):
         assert list(findings("a.c", bad)), bad[:80]
+    assert list(findings("a.js", head + "x" * 101 + "\n"))
+    assert not list(findings("a.html", "<!doctype html>\n" + head))
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder)
         for name in ("lib/a.c", "obj-x86_64-linux-gnu/build.ninja", "obj-x86_64-linux-gnu/b.c"):

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * The report: the sections of `posixtrace report` as tables, with histograms, the graph of
+ * contention and the flame graph of waits.  Times lead into the timeline.
+ */
+"use strict";
+(function (PT) {
+    const {el, duration, count, percent} = PT.text;
+
+    function address(value) {
+        return value ? `0x${BigInt(value).toString(16)}` : "";
+    }
+
+    class Report {
+        constructor(app, report) {
+            this.app = app;
+            this.model = app.model;
+            this.report = report;
+        }
+
+        thread(pid, tid) {
+            return this.model.threadName(pid, tid);
+        }
+
+        /** A time that leads to where it was. */
+        at(ns, begin, length, pid, tid) {
+            if (ns === undefined || begin === undefined)
+                return ns === undefined ? "" : duration(ns);
+            const from = this.model.relative(begin);
+            return el("button", {type: "button", class: "link", title: "Show it on the timeline",
+                                 click: () => this.app.lead(from, from + length, pid, tid)},
+                      duration(ns));
+        }
+
+        time(head, key, title) {
+            return {head, title, number: true, value: (row) => row[key],
+                    show: (row) => row[key] === undefined ? "" : duration(row[key])};
+        }
+
+        count(head, key) {
+            return {head, number: true, value: (row) => row[key] || undefined,
+                    show: (row) => row[key] ? count(row[key]) : ""};
+        }
+
+        text(head, get) {
+            return {head, value: get};
+        }
+
+        longest(key, at, tid, pid) {
+            return {head: "longest", number: true, value: (row) => row[key], show: (row) => this.at(
+                row[key], row[at], row[key], row[pid], row[tid])};
+        }
+
+        section(id, heading, text, ...content) {
+            return el("section", {id: `part-${id}`}, el("h2", null, heading),
+                      text ? el("p", {class: "hint"}, text) : null, ...content);
+        }
+
+        threads() {
+            const rows = this.report.threads || [];
+            const name = (t) => `${t.name || "thread"}/${t.tid}`;
+            const where = {head: "thread", value: name, show: (t) => el("button", {
+                type: "button", class: "link", click: () => this.app.lead(
+                    this.model.relative(t.begin_ns), this.model.relative(t.end_ns), t.pid, t.tid)},
+                                                                        name(t))};
+            const waiting = (t) => Object.values(t.waiting_ns || {}).reduce((a, b) => a + b, 0);
+            const columns = [where, this.text("process", (t) => t.pid),
+                this.time("time", "total_ns"), this.time("on a processor", "run_ns"),
+                this.time("ready", "runnable_ns"),
+                {head: "waiting", number: true, value: waiting, show: (t) => duration(waiting(t))},
+                this.time("other waits", "other_waits_ns"), this.time("unknown", "unknown_ns"),
+                {head: "shares", value: (t) => (t.run_ns || 0) / Math.max(1, t.total_ns),
+                 show: (t) => this.share(t)}, this.count("switches", "switches"),
+                this.count("events", "events")];
+
+            return rows.length > 0 && this.section("threads", "Threads: where their time went", "",
+                                                   PT.table.make("threads", columns, rows));
+        }
+
+        /** Parts of a thread's time as a bar, with a text for readers of the screen. */
+        share(t) {
+            const {states} = this.model.head;
+            const parts = [["running", t.run_ns], ["runnable", t.runnable_ns],
+                           ...Object.entries(t.waiting_ns || {}), ["unnamed", t.other_waits_ns]];
+            const words = parts.filter(([, ns]) => ns > 0).map(([name, ns]) =>
+                `${name} ${percent(ns, t.total_ns)}`).join(", ");
+            const bar = el("div", {class: "share", role: "img", "aria-label": words, title: words});
+
+            for (const [name, ns] of parts)
+                if (ns > 0) {
+                    const part = el("span");
+                    part.style.width = `${100 * ns / Math.max(1, t.total_ns)}%`;
+                    part.style.background = PT.theme.stateColour(name, states.indexOf(name) + 1);
+                    bar.append(part);
+                }
+            return bar;
+        }
+
+        object(o) {
+            return o.object_symbol || o.name || (o.descriptor !== undefined
+                ? `descriptor ${o.descriptor}` : address(o.object));
+        }
+
+        caller(o, key) {
+            return o[`${key}_symbol`] || address(o[key]);
+        }
+
+        objects(key, heading, text, first) {
+            const rows = this.report[key] || [];
+            const columns = [this.text(first, (o) => this.object(o)),
+                this.text("kind", (o) => o.kind), this.count("calls", "calls"),
+                this.count("waits", "waits"),
+                this.time("total", "total_ns"), this.time("p50", "p50_ns"),
+                this.time("p99", "p99_ns"),
+                this.longest("longest_ns", "longest_at_ns", "longest_tid", "pid"),
+                this.text("by", (o) => this.thread(o.pid, o.longest_tid)),
+                this.text("called from", (o) => this.caller(o, "caller"))];
+
+            if (key === "locks")
+                columns.push(this.text("held by", (o) => this.thread(o.pid, o.holder_tid)),
+                             this.text("locked in", (o) => this.caller(o, "holder_caller")));
+            return rows.length > 0 && this.section(key, heading, text,
+                PT.table.make(heading, columns, rows), this.histograms(key, (o) => this.object(o)));
+        }
+
+        pairs() {
+            const rows = this.report.pairs || [];
+            const columns = [this.text("pair", (p) => p.name), this.count("count", "count"),
+                this.time("total", "total_ns"), this.time("p50", "p50_ns"),
+                this.time("p99", "p99_ns"),
+                this.time("p99.9", "p99_9_ns"),
+                this.longest("max_ns", "max_at_ns", "max_tid", "max_pid"),
+                this.text("by", (p) => this.thread(p.max_pid, p.max_tid)),
+                this.count("not ended", "open"), this.count("unknown", "unknown")];
+
+            return rows.length > 0 && this.section("pairs", "Pairs of events",
+                "From NAME:begin to NAME:end.", PT.table.make("pairs", columns, rows),
+                this.histograms("pairs", (p) => p.name));
+        }
+
+        histograms(section, name) {
+            const box = el("div", {class: "charts"});
+            const list = (this.model.head.distributions || []).filter(
+                (one) => one.section === section && one.bars.length > 0);
+
+            for (const {row, bars, quantiles} of list.slice(0, 6)) {
+                const object = this.report[section][row];
+                if (object)
+                    box.append(el("figure", null, el("figcaption", null,
+                        `${name(object)}: how often how long; the line: shares up to there`),
+                        PT.charts.histogram(name(object), bars, quantiles)));
+            }
+            return box.firstChild ? box : null;
+        }
+
+        sites() {
+            const rows = this.report.sites || [];
+            const columns = [this.text("place", (s) => this.caller(s, "caller")),
+                this.text("waits for", (s) => s.call ? `${s.kind}: ${s.call}` : s.kind),
+                this.count("waits", "waits"), this.time("total", "total_ns"),
+                this.time("p50", "p50_ns"), this.time("p99", "p99_ns"),
+                this.longest("longest_ns", "longest_at_ns", "longest_tid", "pid"),
+                this.text("by", (s) => this.thread(s.pid, s.longest_tid))];
+
+            return rows.length > 0 && this.section("sites", "Places in the program that waited", "",
+                                                   PT.table.make("places", columns, rows));
+        }
+
+        preemptors() {
+            const rows = this.report.preemptors || [];
+            const columns = [this.text("thread", (p) => `${p.name || "thread"}/${p.tid}`),
+                this.count("times", "count"), this.time("total", "total_ns"),
+                this.longest("longest_ns", "longest_at_ns", "longest_tid", "pid")];
+
+            return rows.length > 0 && this.section("preemptors",
+                "Threads that ran instead of others", "",
+                PT.table.make("preemptors", columns, rows));
+        }
+
+        /** Of each lock its longest wait: all that the report has of who held it. */
+        contention() {
+            const edges = (this.report.locks || []).filter((o) => o.holder_tid && o.longest_tid)
+                .slice(0, 24).map((o) => ({waiter: this.thread(o.pid, o.longest_tid),
+                                           lock: this.object(o), ns: o.total_ns,
+                                           holder: this.thread(o.pid, o.holder_tid)}));
+
+            return edges.length > 0 && this.section("contention", "Contention",
+                "For each lock the thread that waited longest, and the one that held it then. " +
+                "Width: the sum of all waits for the lock.",
+                el("div", {class: "wide"}, PT.charts.contention(edges)));
+        }
+
+        /** From stacks where the page has them, else by kind, object or call, and place. */
+        stacks() {
+            const {flame} = this.model.head;
+
+            if (flame && flame.length > 0)
+                return flame;
+            return (this.report.sites || []).filter((s) => s.total_ns > 0).map((s) => ({
+                frames: [s.kind, ...s.call ? [s.call] : [], this.caller(s, "caller")],
+                ns: s.total_ns}));
+        }
+
+        flame() {
+            const stacks = this.stacks();
+            const exact = (this.model.head.flame || []).length > 0;
+
+            return stacks.length > 0 && this.section("flame", "Flame graph of waits", exact
+                ? "Callers are above what they call; the width is the time of waiting."
+                : "Kind of wait, call, place in the program; the width is the time. With record " +
+                  "--stacks it would have whole stacks.",
+                el("div", {class: "wide"}, PT.charts.flame(stacks)));
+        }
+
+        losses() {
+            const {lost} = this.model.head;
+            const {cost} = this.report;
+            const rows = lost.causes.map(([cause, n]) => ({cause, n: Number(n)}));
+            const columns = [this.text("cause", (r) => r.cause), this.count("events", "n")];
+            const text = cost && cost.event_ns ? `Recording took about ${cost.event_ns} ns an ` +
+                `event, ${duration(Math.round(cost.total_ns))} in all.` : "";
+
+            return this.section("lost", "Lost events, and the cost of tracing",
+                                rows.length === 0 ? `No event was lost. ${text}` : text,
+                                rows.length > 0 ? PT.table.make("losses", columns, rows) : null);
+        }
+    }
+
+    function draw(app, node) {
+        const {report} = app.model.head;
+
+        if (!report) {
+            node.append(el("p", {class: "hint"}, "The page was made without a report."));
+            return;
+        }
+        const r = new Report(app, report);
+        const parts = [r.threads(), r.pairs(),
+            r.objects("locks", "Locks", "", "lock"), r.contention(),
+            r.objects("waits", "Other waits", "Conditions, semaphores, sleeps, threads and others.",
+                      "object"),
+            r.objects("descriptors", "Descriptors and peers", "", "descriptor"), r.sites(),
+            r.flame(),
+            r.objects("work", "Waits for work", "poll, select and epoll_wait.", "object"),
+            r.preemptors(), r.losses()];
+        node.append(...parts.filter((part) => part));
+    }
+
+    PT.report = {draw, Report};
+}(globalThis.PT = globalThis.PT || {}));
