@@ -14,7 +14,7 @@
  *   posix_trace_getnext_event, _timedgetnext_event, _trygetnext_event,
  *   posixtrace_next_event, _next_events, _timednext_event
  *                               also of a stream with log
- *   posixtrace_event_field, _event_match, posixtrace_snapshot
+ *   posixtrace_event_field, _event_match, posixtrace_snapshot, posixtrace_seek
  *   posixtrace_set_expression, _get_expression, _set_handler
  *   posix_trace_eventid_get_name, _trid_eventid_open, _eventtypelist_*
  *   posixtrace_get_info, _lost, _get_limits, posixtrace_threadlist_*

@@ -111,10 +111,10 @@ PT_PUBLIC int posixtrace_seek(trace_id_t trid, int64_t ns)
     struct pt_guard g;
     int r;
 
-    if (!pt_guard_enter(&g, trid, PT_STREAM_RECORDED))
+    if (!pt_guard_enter(&g, trid, PT_STREAM_RECORDED | PT_STREAM_ATTACHED))
         return EINVAL;
     pthread_mutex_lock(&g.s->reading);
-    r = pt_log_reader_seek(g.s->log, ns);
+    r = g.s->log ? pt_log_reader_seek(g.s->log, ns) : pt_read_skip(g.s, ns);
     pthread_mutex_unlock(&g.s->reading);
     return pt_guard_leave(&g, r);
 }

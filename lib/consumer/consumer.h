@@ -94,6 +94,9 @@ void pt_consumer_finish(struct pt_consumer *l);
 int pt_consumer_clear(struct pt_consumer *l, uint64_t ts);
 /* Passive: the same if the stream was cleared meanwhile. */
 int pt_consumer_notice_clear(struct pt_consumer *l);
+/* Passive: the events of threads before that time, at most until now, count as read; the next one
+ * is later.  0 or -ENOMEM. */
+int pt_consumer_skip(struct pt_consumer *l, int64_t ns);
 
 /* The fate of the cursor's record, by windows, gaps and overwriting.  Control records are part
  * of the stream outside windows, too. */

@@ -6,6 +6,7 @@
 #include "base/assert.h"
 #include "consumer/balance.h"
 #include "consumer/consumer.h"
+#include "shm/syncpoint.h"
 
 /* Events that were overwritten before the onlooker's start make a gap, which metrics have to know
  * of.  It starts at the clear, or else at the creation, and ends at the first remaining event. */
@@ -90,4 +91,64 @@ int pt_consumer_look_on(struct pt_consumer *l, struct pt_seg *seg)
     if (r < 0)
         pt_consumer_deinit(l);
     return r;
+}
+
+/* The first tick of the stream's clock, up to the watermark, whose time is ns or later. */
+static uint64_t tick_at(const struct pt_consumer *l, int64_t ns)
+{
+    struct pt_seg_header *h = l->seg->h;
+    uint64_t low = pt_load_relaxed(&h->sync_first.ts), high = l->watermark, middle;
+
+    while (low < high) {
+        middle = low + (high - low) / 2;
+        if (pt_syncpoint_convert(h, middle) < ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Skips what one chunk has until then.  0 or -ENOMEM. */
+static int skip_in(struct pt_consumer *l, struct pt_cursor *c, uint64_t until)
+{
+    enum pt_cursor_step step = pt_cursor_decode(&l->cursors, c);
+    struct pt_account *t = NULL;
+
+    while (step == PT_CURSOR_EVENT && c->record.ts < until) {
+        bool before = c->record.ts <= l->onlooker.ts || c->record.ts < l->clear_ts;
+
+        if (!t || t->author.wid != c->author.wid)
+            t = pt_accounts_get(&l->accounts, &c->author);
+        if (!t)
+            return -ENOMEM;
+        if (!t->based || (before && c->no > t->next_no))
+            pt_account_base(t, c->no);
+        pt_account_add(t, c->no, before ? PT_FATE_EXCLUDE : PT_FATE_DELIVER);
+        pt_account_saw(t, c->record.ts);
+        pt_cursor_consume(&l->cursors, c);
+        step = pt_cursor_decode(&l->cursors, c);
+    }
+    if (step == PT_CURSOR_GONE && !c->bad)
+        pt_cursor_drop(&l->cursors, c);
+    return 0;
+}
+
+/* START, STOP and FILTER stay: they say which events are part of the stream. */
+int pt_consumer_skip(struct pt_consumer *l, int64_t ns)
+{
+    int r = pt_consumer_notice_clear(l);
+    uint64_t until;
+
+    pt_assert(l->passive);
+    if (r == 0)
+        r = pt_consumer_refresh(l);
+    if (r < 0)
+        return r;
+    until = tick_at(l, ns);
+    pt_cursors_unqueue(&l->cursors);
+    for (uint32_t i = 0; r == 0 && i < l->cursors.known_room; i++)
+        if (l->cursors.known[i] && l->cursors.known[i]->author.wid != 0)
+            r = skip_in(l, l->cursors.known[i], until);
+    return r < 0 ? r : pt_consumer_refresh(l);
 }

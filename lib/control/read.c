@@ -28,6 +28,17 @@ static int next_live(struct pt_stream *s, struct pt_event *e)
     return r;
 }
 
+int pt_read_skip(struct pt_stream *s, int64_t ns)
+{
+    int r = -EINVAL;
+
+    pt_fork_guard(s->seg);
+    if (pt_stream_is_ours(s))
+        r = pt_consumer_skip(&s->live, ns);
+    pt_fork_guard(NULL);
+    return r;
+}
+
 static int next(struct pt_stream *s, const struct pt_taker *taker)
 {
     struct pt_event e;

@@ -29,7 +29,11 @@ struct pt_taker {
 int pt_stream_read(struct pt_stream *s, enum pt_read_mode mode, const struct timespec *until,
                    int cancel, const struct pt_taker *taker);
 
-/* The same as users see it; name: of its type, or NULL. */
+/* Of an attached stream, under the reading lock: skips its events before that time.  0, -ENOMEM or
+ * -EINVAL. */
+int pt_read_skip(struct pt_stream *s, int64_t ns);
+
+/* An event as users see it; name: of its type, or NULL. */
 static inline void pt_read_public(struct posixtrace_event *to, const struct pt_event *e,
                                   const char *name)
 {

@@ -109,8 +109,9 @@ START_TEST(arguments)
     ck_assert_int_eq(posix_trace_clear(trid), EINVAL);
     ck_assert_int_eq(posix_trace_close(trid), EINVAL);
     ck_assert_int_eq(posix_trace_flush(trid), EINVAL);
-    ck_assert_int_eq(posixtrace_seek(trid, 0), EINVAL);
+    ck_assert_int_eq(posixtrace_seek(own, 0), EINVAL);
     ck_assert_int_eq(posixtrace_detach(trid), 0);
+    ck_assert_int_eq(posixtrace_seek(trid, 0), EINVAL);
     ck_assert_int_eq(posixtrace_detach(trid), EINVAL);
     ck_assert_int_eq(posix_trace_start(trid), EINVAL);
     ck_assert_int_eq(posix_trace_shutdown(own), 0);
@@ -253,6 +254,37 @@ static uint64_t missed(trace_id_t trid)
         sum += info.lost[i];
     return sum;
 }
+
+/* What is skipped is not lost, and stays there for others. */
+START_TEST(skipping)
+{
+    trace_id_t own = create(POSIX_TRACE_UNTIL_FULL, -1), trid = attach();
+    struct posixtrace_event e;
+    int64_t seventh = 0;
+    int none = 0;
+
+    trace(0, 20);
+    for (unsigned n = 0; n < 7 && !none;) {
+        ck_assert_int_eq(posixtrace_next_event(own, &e, sizeof e, &none), 0);
+        n += e.id == tick;
+        seventh = e.ns;
+    }
+    ck_assert_int_eq(posixtrace_seek(trid, 0), 0);
+    ck_assert_int_eq(posixtrace_seek(trid, seventh), 0);
+    ck_assert_int_eq(posixtrace_seek(trid, seventh - 1000000000), 0);
+    ck_assert_uint_eq(read_ticks(trid, 6), 14);
+    trace(20, 40);
+    ck_assert_int_eq(posixtrace_seek(trid, INT64_MAX), 0);
+    ck_assert_uint_eq(read_ticks(trid, 40), 0);
+    trace(40, 45);
+    ck_assert_int_eq(posixtrace_seek(trid, INT64_MIN), 0);
+    ck_assert_uint_eq(read_ticks(trid, 40), 5);
+    ck_assert_uint_eq(missed(trid), 0);
+    ck_assert_uint_eq(read_ticks(own, 7), 38);
+    ck_assert_int_eq(posixtrace_detach(trid), 0);
+    ck_assert_int_eq(posix_trace_shutdown(own), 0);
+}
+END_TEST
 
 START_TEST(overtaken)
 {
@@ -573,6 +605,7 @@ static void add(TCase *t)
     tcase_add_test(t, callbacks);
     tcase_add_test(t, callback_closes_all);
     tcase_add_test(t, reading_takes_nothing);
+    tcase_add_test(t, skipping);
     tcase_add_test(t, overtaken);
     tcase_add_loop_test(t, overwritten_earlier, 0, 2);
     tcase_add_test(t, lost_earlier);
