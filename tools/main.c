@@ -13,10 +13,10 @@
 #include "common/tool.h"
 
 static const struct verb *const verbs[] = {
-    &verb_record, &verb_info,    &verb_print,    &verb_export, &verb_import,
-    &verb_check,  &verb_recover, &verb_list,     &verb_btf,    &verb_metrics,
-    &verb_rta,    &verb_report,  &verb_why,      &verb_start,  &verb_stop,
-    &verb_flush,  &verb_filter,  &verb_snapshot, &verb_doctor, &verb_selftest
+    &verb_record,  &verb_info,   &verb_print,   &verb_export,  &verb_import, &verb_check,
+    &verb_recover, &verb_list,   &verb_btf,     &verb_metrics, &verb_rta,    &verb_report,
+    &verb_why,     &verb_start,  &verb_stop,    &verb_flush,   &verb_filter, &verb_snapshot,
+    &verb_top,     &verb_doctor, &verb_selftest
 };
 
 enum { VERBS = sizeof verbs / sizeof verbs[0] };
@@ -31,7 +31,7 @@ static const char help[] =
     "  export|import IN OUT  to another tool's format; a log from one, or from jsonl\n"
     "  check|recover LOG  is it whole? completes the log of a process that died\n"
     "  btf check FILE   does a BTF file keep to its specification?\n"
-    "  list             streams in memory, of living and killed processes\n"
+    "  list|top [PID]   streams in memory; live: rates, latencies, waits, deadlocks\n"
     "  report LOG       where the time of its threads went, and for what they waited\n"
     "  why [PAIR] LOG   why it was slow; what threads wait for at its end; deadlocks\n"
     "  metrics LOG      times of its threads, by automata\n"

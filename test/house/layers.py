@@ -95,6 +95,7 @@ BELOW = {
     "tools/rta": ["common", "input", "measure", "jobs", "metrics"],
     "tools/report": ["common", "system", "input", "why"],
     "tools/why": ["common", "input"],
+    "tools/top": ["common", "system", "apart", "input"],
     "tools/convert": ["common", "system", "input", "measure"],
     "tools": ["common", "system"],
     "examples": [],

@@ -255,7 +255,7 @@ static uint64_t missed(trace_id_t trid)
     return sum;
 }
 
-/* What is skipped is not lost, and stays there for others. */
+/* Skipped events are not lost, and stay there for others. */
 START_TEST(skipping)
 {
     trace_id_t own = create(POSIX_TRACE_UNTIL_FULL, -1), trid = attach();

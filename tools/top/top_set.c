@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * All streams that are watched, and the processor time that watching them takes; see top_stream.h.
+ */
+#include "top/top_stream.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <posixtrace/attach.h>
+#include <posixtrace/metrics.h>
+
+#include "common/tool.h"
+#include "input/stream_find.h"
+
+enum { FIRST_BUDGET_NS = 50000000, STATES = 48, NS = 1000000000, KEEP_S = 10 };
+
+static void add(struct top_set *set, const struct posixtrace_stream *info, trace_id_t trid)
+{
+    struct top_stream *s = top_stream_new(info, trid, &set->sites);
+
+    s->wants = set->wants;
+    set->streams = tool_grow(set->streams, set->count + 1, sizeof *set->streams);
+    set->streams[set->count++] = s;
+}
+
+/* ---- all streams of the user ---- */
+
+static bool has(const struct top_set *set, const struct posixtrace_stream *info)
+{
+    for (size_t i = 0; i < set->count; i++)
+        if (memcmp(set->streams[i]->info.id, info->id, sizeof info->id) == 0)
+            return true;
+    return false;
+}
+
+static int look_for(void *context, const struct posixtrace_stream *info)
+{
+    struct top_set *set = context;
+    trace_id_t trid;
+    int error;
+
+    if (info->liveness == POSIXTRACE_LIVENESS_DEAD || has(set, info))
+        return 0;
+    error = posixtrace_attach(info->file, &trid);
+    if (error == 0)
+        add(set, info, trid);
+    else
+        set->refused += error != ENXIO && error != ENOENT;
+    return 0;
+}
+
+/* Streams that have ended are shown for some seconds, the last one for ever. */
+static void drop_ended(struct top_set *set)
+{
+    for (size_t i = set->count; i > 0 && set->count > 1; i--) {
+        struct top_stream *s = set->streams[i - 1];
+
+        if (!s->ended || s->ended_ns == 0 || set->look_ns - s->ended_ns < KEEP_S * (int64_t)NS)
+            continue;
+        top_stream_free(s);
+        set->streams[i - 1] = set->streams[--set->count];
+    }
+}
+
+int top_set_open(struct top_set *set, const char *word)
+{
+    struct posixtrace_stream info;
+    trace_id_t trid;
+    int status = EXIT_DONE;
+
+    set->word = word;
+    if (word)
+        status = stream_attach(word, &info, &trid);
+    if (word && status == EXIT_DONE)
+        add(set, &info, trid);
+    if (status == EXIT_DONE && posixtrace_event_cost(&set->event_ns) != 0)
+        set->event_ns = 0;
+    set->begun_ns = top_clock(CLOCK_MONOTONIC);
+    set->cpu_ns = top_clock(CLOCK_PROCESS_CPUTIME_ID);
+    return status;
+}
+
+/* ---- a refresh ---- */
+
+/* What may be used of a processor. */
+static double allowed(const struct top_set *set)
+{
+    double share = TOP_SHARE_LOW * set->rate / TOP_RATE;
+
+    return share < TOP_SHARE_LOW ? TOP_SHARE_LOW : share > TOP_SHARE_HIGH ? TOP_SHARE_HIGH : share;
+}
+
+static void count_cost(struct top_set *set)
+{
+    int64_t look = top_clock(CLOCK_MONOTONIC), cpu = top_clock(CLOCK_PROCESS_CPUTIME_ID);
+
+    set->seconds = (double)(look - (set->look_ns ? set->look_ns : set->begun_ns)) / NS;
+    if (set->look_ns && set->seconds > 0)
+        set->cost = (double)(cpu - set->cpu_ns) / NS / set->seconds;
+    if (set->seconds < 0.001)
+        set->seconds = 0.001;
+    set->look_ns = look;
+    set->wall_ns = top_clock(CLOCK_REALTIME);
+    set->cpu_ns = cpu;
+    set->refresh++;
+}
+
+static void read_all(struct top_set *set)
+{
+    double budget = set->refresh == 1 ? FIRST_BUDGET_NS
+                                      : allowed(set) * TOP_READS * set->seconds * NS;
+    uint64_t due = 0;
+
+    for (size_t i = 0; i < set->count; i++)
+        due += set->streams[i]->ended ? 0 : set->streams[i]->due;
+    for (size_t i = 0; i < set->count; i++) {
+        struct top_stream *s = set->streams[i];
+        double part = due ? (double)s->due / (double)due : 1.0 / (double)set->count;
+
+        if (s->ended)
+            continue;
+        top_stream_read(s, (int64_t)(budget * part), set->seconds);
+        if (s->ended)
+            s->ended_ns = set->look_ns;
+    }
+}
+
+void top_set_look(struct top_set *set)
+{
+    size_t deadlock = 1;
+
+    if (!set->word && !set->frozen)
+        drop_ended(set);
+    count_cost(set);
+    set->refused = 0;
+    if (!set->word)
+        posixtrace_stream_list(look_for, set);
+    set->rate = 0;
+    for (size_t i = 0; i < set->count; i++) {
+        struct top_stream *s = set->streams[i];
+
+        if (s->ended)
+            continue;
+        top_stream_list(s, set->refresh, set->seconds);
+        set->rate += s->rate;
+    }
+    read_all(set);
+    for (size_t i = 0; i < set->count; i++) {
+        if (set->streams[i]->ended)
+            continue;
+        if (!set->frozen)
+            top_stream_renew(set->streams[i]);
+        top_proc_look(set->streams[i], set->refresh, STATES);
+        top_graph_make(set->streams[i], &deadlock);
+    }
+}
+
+int64_t top_set_pause(const struct top_set *set)
+{
+    return (int64_t)((double)(top_clock(CLOCK_PROCESS_CPUTIME_ID) - set->cpu_ns) / allowed(set));
+}
+
+void top_set_filter(struct top_set *set, posixtrace_expression_t *wants)
+{
+    posixtrace_expression_free(set->wants);
+    set->wants = wants;
+    for (size_t i = 0; i < set->count; i++)
+        set->streams[i]->wants = wants;
+}
+
+void top_set_close(struct top_set *set)
+{
+    for (size_t i = 0; i < set->count; i++)
+        top_stream_free(set->streams[i]);
+    free(set->streams);
+    posixtrace_expression_free(set->wants);
+    memset(set, 0, sizeof *set);
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* The four tables of the screen. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/units.h"
+#include "top/top_screen.h"
+
+enum { TIME = 6, TID = 7, LATEST_S = 10, NS = 1000000000 };
+
+/* The rest of a line after so many columns, at least 'least'. */
+static size_t rest(const struct top_view *v, size_t taken, size_t least)
+{
+    return v->columns > taken + least ? v->columns - taken : least;
+}
+
+static void cell(struct top_row *row, const struct top_view *v, const char *text, size_t width)
+{
+    top_row_cell(row, v, text, width, false);
+}
+
+static void left(struct top_row *row, const struct top_view *v, const char *text, size_t width)
+{
+    top_row_cell(row, v, text, width, true);
+}
+
+/* "12.3k": four digits at most. */
+static const char *rate_text(double rate)
+{
+    static char text[4][16];
+    static unsigned next;
+    char *to = text[next++ % 4];
+    const char *unit = rate >= 999500 ? "M" : rate >= 9999.5 ? "k" : "";
+    double value = rate >= 999500 ? rate / 1e6 : rate >= 9999.5 ? rate / 1e3 : rate;
+
+    snprintf(to, sizeof text[0], "%.*f%s", value > 0 && value < 9.95 ? 1 : 0, value, unit);
+    return to;
+}
+
+static const char *share_text(double share)
+{
+    return share < 0 ? "-" : units_percent(share, 1);
+}
+
+static const char *span(int64_t ns)
+{
+    return ns > 0 ? units_time(ns) : "-";
+}
+
+/* ---- pairs ---- */
+
+static void put_pair(struct top_screen *to, const struct top_model *m, const struct top_view *v,
+                     size_t i)
+{
+    const struct top_pair_row *p = &m->pairs[i];
+    struct top_row row = { .length = 0 };
+
+    left(&row, v, p->name, rest(v, TOP_WINDOWS * (3 * (TIME + 1)) + 7, 9));
+    cell(&row, v, rate_text((double)p->of[1].count / LATEST_S), 6);
+    for (int w = 0; w < TOP_WINDOWS; w++) {
+        const struct top_latency *l = &p->of[w];
+
+        cell(&row, v, l->count ? units_time(l->p50) : "-", TIME);
+        cell(&row, v, l->count ? units_time(l->p99) : "-", TIME);
+        cell(&row, v, l->count ? units_time(l->max) : "-", TIME);
+    }
+    top_screen_add(to, v, row.text, COLOUR_PLAIN);
+}
+
+static void put_pair_titles(struct top_screen *to, const struct top_view *v)
+{
+    static const char *const titles[] = { "1s:p50", "p99",    "max", "10s:50", "p99",
+                                          "max",    "60s:50", "p99", "max" };
+    struct top_row row = { .length = 0 };
+
+    left(&row, v, "PAIR", rest(v, TOP_WINDOWS * (3 * (TIME + 1)) + 7, 9));
+    cell(&row, v, "PER_S", 6);
+    for (size_t i = 0; i < sizeof titles / sizeof titles[0]; i++)
+        cell(&row, v, titles[i], TIME);
+    top_screen_add(to, v, row.text, COLOUR_FAINT);
+}
+
+/* ---- threads ---- */
+
+/* "lock 0x1234, held by worker (12)". */
+static void describe_wait(const struct top_thread_row *t, char *text, size_t size)
+{
+    int n = snprintf(text, size, "%s%s%s", t->call ? t->call : "", t->object[0] ? " " : "",
+                     t->object);
+
+    if (!t->call || n < 0 || (size_t)n >= size)
+        return;
+    if (t->holder)
+        snprintf(text + n, size - (size_t)n, ", %s %s (%d)",
+                 strcmp(t->call, "thread_join") == 0 ? "of" : "held by", t->holder_name,
+                 (int)t->holder);
+    else if (t->wants_holder)
+        snprintf(text + n, size - (size_t)n, ", holder not known");
+}
+
+static void put_thread(struct top_screen *to, const struct top_model *m, const struct top_view *v,
+                       size_t i)
+{
+    const struct top_thread_row *t = &m->threads[i];
+    char number[16], wait[2 * SITES_TEXT];
+    struct top_row row = { .length = 0 };
+
+    describe_wait(t, wait, sizeof wait);
+    snprintf(number, sizeof number, "%d", (int)t->tid);
+    cell(&row, v, number, TID);
+    left(&row, v, t->name[0] ? t->name : "-", 12);
+    left(&row, v, top_state_word(t->state), 8);
+    cell(&row, v, span(t->waited), TIME);
+    cell(&row, v, share_text(t->run), 5);
+    cell(&row, v, share_text(t->ready), 5);
+    cell(&row, v, rate_text(t->rate), 5);
+    left(&row, v, wait, rest(v, 56, 16));
+    top_screen_add(to, v, row.text, t->deadlock ? COLOUR_ALARM : COLOUR_PLAIN);
+}
+
+static void put_thread_titles(struct top_screen *to, const struct top_view *v)
+{
+    struct top_row row = { .length = 0 };
+
+    cell(&row, v, "TID", TID);
+    left(&row, v, "THREAD", 12);
+    left(&row, v, "STATE", 8);
+    cell(&row, v, "SINCE", TIME);
+    cell(&row, v, "RUN", 5);
+    cell(&row, v, "READY", 5);
+    cell(&row, v, "EV/S", 5);
+    left(&row, v, "WAITS FOR", rest(v, 56, 16));
+    top_screen_add(to, v, row.text, COLOUR_FAINT);
+}
+
+/* ---- locks and call sites ---- */
+
+static void put_totals(struct top_row *row, const struct top_view *v, const struct top_total *t)
+{
+    cell(row, v, rate_text((double)t->count / LATEST_S), 6);
+    cell(row, v, units_percent((double)t->total_ns, (double)LATEST_S * NS), 6);
+    cell(row, v, t->count ? units_time(t->total_ns / (int64_t)t->count) : "-", TIME);
+    cell(row, v, span(t->max_ns), TIME);
+}
+
+static void put_total_titles(struct top_row *row, const struct top_view *v)
+{
+    cell(row, v, "PER_S", 6);
+    cell(row, v, "TIME", 6);
+    cell(row, v, "MEAN", TIME);
+    cell(row, v, "MAX", TIME);
+}
+
+static void put_lock(struct top_screen *to, const struct top_model *m, const struct top_view *v,
+                     size_t i)
+{
+    const struct top_lock_row *l = &m->locks[i];
+    struct top_row row = { .length = 0 };
+    char text[64];
+
+    left(&row, v, l->name, rest(v, 54, 16));
+    put_totals(&row, v, &l->last);
+    snprintf(text, sizeof text, "%u", l->waiters);
+    cell(&row, v, text, 7);
+    snprintf(text, sizeof text, "%s (%d)", l->holder_name, (int)l->holder);
+    left(&row, v, l->holder ? text : "-", 17);
+    top_screen_add(to, v, row.text, COLOUR_PLAIN);
+}
+
+static void put_lock_titles(struct top_screen *to, const struct top_view *v)
+{
+    struct top_row row = { .length = 0 };
+
+    left(&row, v, "LOCK, last 10 s", rest(v, 54, 16));
+    put_total_titles(&row, v);
+    cell(&row, v, "WAITERS", 7);
+    left(&row, v, "HOLDER", 17);
+    top_screen_add(to, v, row.text, COLOUR_FAINT);
+}
+
+static void put_site(struct top_screen *to, const struct top_model *m, const struct top_view *v,
+                     size_t i)
+{
+    const struct top_site_row *s = &m->sites[i];
+    struct top_row row = { .length = 0 };
+
+    left(&row, v, s->where, rest(v, 45, 16));
+    put_totals(&row, v, &s->last);
+    left(&row, v, s->call, 15);
+    top_screen_add(to, v, row.text, COLOUR_PLAIN);
+}
+
+static void put_site_titles(struct top_screen *to, const struct top_view *v)
+{
+    struct top_row row = { .length = 0 };
+
+    left(&row, v, "CALL SITE, last 10 s", rest(v, 45, 16));
+    put_total_titles(&row, v);
+    left(&row, v, "CALL", 15);
+    top_screen_add(to, v, row.text, COLOUR_FAINT);
+}
+
+/* ---- all ---- */
+
+static const struct {
+    void (*titles)(struct top_screen *to, const struct top_view *v);
+    void (*row)(struct top_screen *to, const struct top_model *m, const struct top_view *v,
+                size_t i);
+} tables[] = { { put_pair_titles, put_pair },
+               { put_thread_titles, put_thread },
+               { put_lock_titles, put_lock },
+               { put_site_titles, put_site } };
+
+size_t top_table_rows(const struct top_model *m, enum top_section section)
+{
+    const size_t counts[] = { m->pair_count, m->thread_count, m->lock_count, m->site_count };
+
+    return counts[section];
+}
+
+size_t top_table_put(struct top_screen *to, const struct top_model *m, const struct top_view *v,
+                     enum top_section section, size_t lines)
+{
+    size_t rows = top_table_rows(m, section);
+
+    if (lines < 2 || rows == 0)
+        return 0;
+    tables[section].titles(to, v);
+    for (size_t i = 0; i < rows && i + 1 < lines; i++)
+        tables[section].row(to, m, v, i);
+    return rows + 1;
+}
