@@ -82,7 +82,7 @@ int posixtrace_timednext_event(trace_id_t trid, struct posixtrace_event *event, 
  * Stores the next events, at most most of them, in order; never blocks.  *count: how many were
  * stored, 0: there is none now, or no more in a pre-recorded stream.  All stored pointers are valid
  * until the next reading call on trid.  A pre-recorded stream gives dozens or hundreds at a time,
- * at about half the cost of an event read alone; others give one.
+ * an attached one dozens, at about half the cost of an event read alone; others give one.
  *
  * EINVAL  as posixtrace_next_event(), or most is 0
  * others  as posixtrace_next_event(); *count is unchanged, and no event was skipped

@@ -21,11 +21,13 @@
 #include "shm/mark_filter.h"
 #include "shm/syncpoint.h"
 
+enum { NEAR = 16384, BUFFER = NEAR + PT_MAX_DATA + 64 };
+
 /* The author of events that the reader makes: the pid of the stream's owner, and no thread. */
 static const struct pt_author *reader_author(struct pt_consumer *l)
 {
-    l->author = (struct pt_author){ .wid = 1, .pid = (int32_t)l->seg->g.owner_pid };
-    return &l->author;
+    l->maker = (struct pt_author){ .wid = 1, .pid = (int32_t)l->seg->g.owner_pid };
+    return &l->maker;
 }
 
 int pt_consumer_init(struct pt_consumer *l, struct pt_seg *seg)
@@ -40,7 +42,7 @@ int pt_consumer_init(struct pt_consumer *l, struct pt_seg *seg)
     pt_auto_stop_init(&l->stops, seg);
     pt_losses_init(&l->losses, seg);
     pt_accounts_init(&l->accounts, seg);
-    l->buffer = malloc(PT_MAX_DATA + 64);
+    l->buffer = malloc(BUFFER);
     return l->buffer ? 0 : -ENOMEM;
 }
 
@@ -53,6 +55,7 @@ void pt_consumer_deinit(struct pt_consumer *l)
     pt_accounts_deinit(&l->accounts);
     pt_onlooker_deinit(&l->onlooker);
     free(l->buffer);
+    free(l->more);
     l->seg = NULL;
 }
 
@@ -146,6 +149,7 @@ static int make_event(struct pt_consumer *l, struct pt_event *e, uint32_t id, ui
         .ts = ts, .id = (uint16_t)id, .data = data, .len = len, .author = reader_author(l)
     };
     l->accounts.delivered_ts = ts;
+    l->copies = PT_CONSUMER_COPIES; /* its data changes with the next one */
     return PT_LIVE_EVENT;
 }
 
@@ -262,15 +266,21 @@ static void note_window(struct pt_consumer *l, const struct pt_cursor *c)
 /* Copies the top record, then checks that the chunk was not recycled.  False: it was. */
 static bool copy_out(struct pt_consumer *l, struct pt_cursor *c, struct pt_event *e)
 {
-    pt_assert(c->record.len <= PT_MAX_DATA);
-    pt_copy_unchecked(l->buffer, c->record.data, c->record.len);
+    uint8_t *data = l->buffer + l->used;
+    struct pt_author *author = l->copies ? &l->more[l->copies - 1] : &l->author;
+
+    pt_assert(c->record.len <= PT_MAX_DATA && l->used + c->record.len <= BUFFER);
+    pt_assert(l->copies == 0 || (l->more && l->copies < PT_CONSUMER_COPIES));
+    pt_copy_unchecked(data, c->record.data, c->record.len);
     if (!pt_cursor_valid(&l->cursors, c))
         return false;
-    l->author = c->author;
+    *author = c->author;
+    l->used += c->record.len;
+    l->copies++;
     *e = (struct pt_event){ .ts = c->record.ts,
                             .addr = c->record.addr,
-                            .data = l->buffer,
-                            .author = &l->author,
+                            .data = data,
+                            .author = author,
                             .len = c->record.len,
                             .id = (uint16_t)c->record.id,
                             .truncated = c->record.truncated };
@@ -346,7 +356,23 @@ static int take_top(struct pt_consumer *l, struct pt_cursor *c, struct pt_event 
     return PT_LIVE_EVENT;
 }
 
+/* The event at the top may be another one after it has been looked at for losses; so there is room
+ * for any. */
+bool pt_consumer_is_near(const struct pt_consumer *l)
+{
+    const struct pt_merge_node *top = pt_merge_top(&l->cursors.merge);
+
+    return l->more && top && top->ts < l->watermark && l->copies > 0 &&
+           l->copies < PT_CONSUMER_COPIES && l->used <= NEAR;
+}
+
 int pt_consumer_next(struct pt_consumer *l, struct pt_event *e)
+{
+    l->used = l->copies = 0;
+    return pt_consumer_next_near(l, e);
+}
+
+int pt_consumer_next_near(struct pt_consumer *l, struct pt_event *e)
 {
     unsigned looks = 0;
     int r;

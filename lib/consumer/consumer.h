@@ -50,9 +50,15 @@ struct pt_consumer {
     uint64_t watermark; /* as of the last refresh */
     uint64_t clear_ts;
     uint64_t late;
-    uint8_t *buffer;         /* copy of the record that is delivered */
-    struct pt_author author; /* of that record */
-    int stop_data;           /* of a STOP that the consumer makes */
+    /* Copies of the records that were delivered since pt_consumer_next(): their data, and the
+     * authors of all but the first. */
+    uint8_t *buffer;
+    size_t used;             /* bytes of buffer */
+    struct pt_author author; /* of the first */
+    struct pt_author maker;  /* of events that the consumer makes */
+    struct pt_author *more;  /* an onlooker's: of the others */
+    unsigned copies;
+    int stop_data; /* of a STOP that the consumer makes */
     struct pt_watch watch;
     struct pt_cursors cursors;
     struct pt_windows windows;
@@ -75,6 +81,14 @@ enum pt_consumer_next { PT_LIVE_NONE, PT_LIVE_EVENT, PT_LIVE_HELD };
  * is not filled.  Negative errno: -ENOMEM.
  */
 int pt_consumer_next(struct pt_consumer *l, struct pt_event *e);
+
+enum { PT_CONSUMER_COPIES = 64 };
+
+/* An onlooker's: is there one more event that may be delivered at once? */
+bool pt_consumer_is_near(const struct pt_consumer *l);
+/* Delivers it, or another one, as pt_consumer_next() does; those delivered since then stay
+ * valid, too. */
+int pt_consumer_next_near(struct pt_consumer *l, struct pt_event *e);
 
 /* Is there, before the event that pt_consumer_next() returned last, a gap that no event marks,
  * because the filter left out START, STOP, FILTER, OVERFLOW or RESUME?  True once for each. */

@@ -28,6 +28,23 @@ static int next_live(struct pt_stream *s, struct pt_event *e)
     return r;
 }
 
+/* One more event of an onlooker, without waiting for a later watermark.  An error comes again with
+ * the next call. */
+static bool next_near(struct pt_stream *s, const struct pt_taker *taker, struct pt_event *e)
+{
+    int r = PT_LIVE_NONE;
+
+    if (s->log || taker->gap || !pt_consumer_is_near(&s->live))
+        return false;
+    pt_fork_guard(s->seg);
+    if (pt_stream_is_ours(s))
+        r = pt_consumer_next_near(&s->live, e);
+    pt_fork_guard(NULL);
+    if (r == PT_LIVE_EVENT)
+        e->ns = pt_syncpoint_convert(s->seg->h, e->ts);
+    return r == PT_LIVE_EVENT;
+}
+
 int pt_read_skip(struct pt_stream *s, int64_t ns)
 {
     int r = -EINVAL;
@@ -61,6 +78,8 @@ static int next(struct pt_stream *s, const struct pt_taker *taker)
     if (r == 1)
         taker->take(taker->context, &e);
     for (size_t n = 1; r == 1 && n < taker->most && s->log && pt_log_reader_near(s->log, &e); n++)
+        taker->take(taker->context, &e);
+    for (size_t n = 1; r == 1 && n < taker->most && next_near(s, taker, &e); n++)
         taker->take(taker->context, &e);
     pthread_mutex_unlock(&s->reading);
     return r;

@@ -25,13 +25,12 @@ static void begin_life(struct top_thread *t)
 
 static bool is_known(const struct top_stream *s, const struct top_thread *t)
 {
-    if (t->good < s->hard_gap || !t->idle || !s->caught_up)
-        return false;
-    return t->good >= s->read_gap ||
-           (t->good >= s->read_gap_before && t->idle_before && s->caught_up_before);
+    return s->caught_up && t->good >= s->hard_gap && t->good >= s->read_gap &&
+           t->listed == s->refresh && t->was_listed && t->again == s->refresh &&
+           t->after == t->before;
 }
 
-void top_idle_threads(struct top_stream *s)
+void top_idle_threads(struct top_stream *s, bool complete)
 {
     for (size_t i = 0; i < s->threads.count; i++) {
         struct top_thread *t = (struct top_thread *)(void *)s->threads.items[i];
@@ -39,12 +38,6 @@ void top_idle_threads(struct top_stream *s)
         if (is_known(s, t))
             t->good = s->gap;
     }
-}
-
-void top_read_ends(struct top_stream *s, bool complete)
-{
-    s->read_gap_before = s->read_gap;
-    s->caught_up_before = s->caught_up;
     s->read_gap = s->gap;
     s->caught_up = complete;
 }

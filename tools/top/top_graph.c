@@ -4,9 +4,9 @@
  * The wait-for graph: a thread waits for one other at most, the holder of a lock or the thread
  * whose end it awaits.  A walk that comes to a thread of its own walk has found a cycle.
  *
- * Waits and holders are of slightly different moments.  Those of a cycle are looked at again: it is
- * a deadlock only if each of its threads is still in the wait of the first look, so that from one
- * look to the other none of them took or gave a lock.
+ * Waits and holders are of slightly different moments.  A cycle is a deadlock only if each of its
+ * threads is in the same wait before and after the events were read, so that none of them took or
+ * gave a lock meanwhile.
  */
 #include "top/top_stream.h"
 
@@ -94,12 +94,6 @@ static bool walk(struct top_thread *t, size_t number, size_t deadlock)
     return true;
 }
 
-static bool is_same_wait(const struct top_thread *t, const struct posixtrace_thread_info *info)
-{
-    return info->wait_type == t->now.wait_type && info->wait_object == t->now.wait_object &&
-           info->wait_since_ns == t->now.wait_since_ns;
-}
-
 static void drop_cycle(struct top_stream *s, size_t number)
 {
     for (size_t i = 0; i < s->threads.count; i++)
@@ -109,17 +103,10 @@ static void drop_cycle(struct top_stream *s, size_t number)
 
 static void check_again(struct top_stream *s)
 {
-    struct posixtrace_thread_info info;
-    int unavailable = 0;
+    for (size_t i = 0; i < s->threads.count; i++) {
+        const struct top_thread *t = thread_at(s, i);
 
-    if (s->ended)
-        return;
-    posixtrace_threadlist_rewind(s->trid);
-    while (posixtrace_threadlist_getnext(s->trid, &info, sizeof info, &unavailable) == 0 &&
-           !unavailable) {
-        struct top_thread *t = top_map_find(&s->threads, (uint64_t)info.pid, (uint64_t)info.tid);
-
-        if (t && t->deadlock && !is_same_wait(t, &info))
+        if (t->deadlock && (t->again != s->refresh || !t->same_wait))
             drop_cycle(s, t->deadlock);
     }
 }

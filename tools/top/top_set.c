@@ -15,7 +15,13 @@
 #include "common/tool.h"
 #include "input/stream_find.h"
 
-enum { FIRST_BUDGET_NS = 50000000, STATES = 48, NS = 1000000000, KEEP_S = 10 };
+enum {
+    FIRST_BUDGET_NS = 50000000,
+    STATES = 48,
+    NS = 1000000000,
+    KEEP_S = 10,
+    LEAST_PERIOD_NS = 50000000
+};
 
 static void add(struct top_set *set, const struct posixtrace_stream *info, trace_id_t trid)
 {
@@ -72,6 +78,7 @@ int top_set_open(struct top_set *set, const char *word)
     int status = EXIT_DONE;
 
     set->word = word;
+    set->reads = TOP_READS / 2;
     if (word)
         status = stream_attach(word, &info, &trid);
     if (word && status == EXIT_DONE)
@@ -93,6 +100,18 @@ static double allowed(const struct top_set *set)
     return share < TOP_SHARE_LOW ? TOP_SHARE_LOW : share > TOP_SHARE_HIGH ? TOP_SHARE_HIGH : share;
 }
 
+/* The part for reading events shrinks where all together takes too much. */
+static void adjust(struct top_set *set)
+{
+    double most = 0.85 * allowed(set);
+
+    if (set->cost > most)
+        set->reads *= most / set->cost;
+    else
+        set->reads *= 1.1;
+    set->reads = set->reads < 0.05 ? 0.05 : set->reads > TOP_READS ? TOP_READS : set->reads;
+}
+
 static void count_cost(struct top_set *set)
 {
     int64_t look = top_clock(CLOCK_MONOTONIC), cpu = top_clock(CLOCK_PROCESS_CPUTIME_ID);
@@ -100,6 +119,8 @@ static void count_cost(struct top_set *set)
     set->seconds = (double)(look - (set->look_ns ? set->look_ns : set->begun_ns)) / NS;
     if (set->look_ns && set->seconds > 0)
         set->cost = (double)(cpu - set->cpu_ns) / NS / set->seconds;
+    if (set->refresh > 1)
+        adjust(set);
     if (set->seconds < 0.001)
         set->seconds = 0.001;
     set->look_ns = look;
@@ -108,29 +129,38 @@ static void count_cost(struct top_set *set)
     set->refresh++;
 }
 
-static void read_all(struct top_set *set)
+/* Each stream gets a part by its last rate. */
+static double budget_of(const struct top_set *set, const struct top_stream *s)
 {
-    double budget = set->refresh == 1 ? FIRST_BUDGET_NS
-                                      : allowed(set) * TOP_READS * set->seconds * NS;
-    uint64_t due = 0;
+    double passed = (double)(top_clock(CLOCK_MONOTONIC) - s->read_ns);
+    double all = set->refresh == 1 ? FIRST_BUDGET_NS : allowed(set) * set->reads * passed;
 
-    for (size_t i = 0; i < set->count; i++)
-        due += set->streams[i]->ended ? 0 : set->streams[i]->due;
-    for (size_t i = 0; i < set->count; i++) {
-        struct top_stream *s = set->streams[i];
-        double part = due ? (double)s->due / (double)due : 1.0 / (double)set->count;
+    return set->rate > 0 ? all * s->rate / set->rate : all / (double)set->count;
+}
 
-        if (s->ended)
-            continue;
-        top_stream_read(s, (int64_t)(budget * part), set->seconds);
-        if (s->ended)
-            s->ended_ns = set->look_ns;
-    }
+static void look_at(struct top_set *set, struct top_stream *s)
+{
+    double budget = budget_of(set, s);
+
+    top_stream_skip(s, budget);
+    top_stream_list(s, set->refresh, set->seconds);
+    top_stream_read(s, budget, set->seconds);
+    if (s->ended)
+        s->ended_ns = set->look_ns;
+}
+
+static void look_further(struct top_set *set, struct top_stream *s, size_t *deadlock)
+{
+    if (!set->frozen)
+        top_stream_renew(s);
+    top_proc_look(s, set->refresh, STATES);
+    top_graph_make(s, deadlock);
 }
 
 void top_set_look(struct top_set *set)
 {
     size_t deadlock = 1;
+    double rate = 0;
 
     if (!set->word && !set->frozen)
         drop_ended(set);
@@ -138,23 +168,41 @@ void top_set_look(struct top_set *set)
     set->refused = 0;
     if (!set->word)
         posixtrace_stream_list(look_for, set);
-    set->rate = 0;
     for (size_t i = 0; i < set->count; i++) {
         struct top_stream *s = set->streams[i];
 
         if (s->ended)
             continue;
-        top_stream_list(s, set->refresh, set->seconds);
-        set->rate += s->rate;
+        look_at(set, s);
+        rate += s->ended ? 0 : s->rate;
     }
-    read_all(set);
+    set->rate = rate;
+    for (size_t i = 0; i < set->count; i++)
+        if (!set->streams[i]->ended)
+            look_further(set, set->streams[i], &deadlock);
+}
+
+int64_t top_set_period(const struct top_set *set)
+{
+    double least = 1e9;
+
     for (size_t i = 0; i < set->count; i++) {
-        if (set->streams[i]->ended)
-            continue;
-        if (!set->frozen)
-            top_stream_renew(set->streams[i]);
-        top_proc_look(set->streams[i], set->refresh, STATES);
-        top_graph_make(set->streams[i], &deadlock);
+        double period = top_stream_period(set->streams[i]);
+
+        least = period < least ? period : least;
+    }
+    return least * NS < LEAST_PERIOD_NS ? LEAST_PERIOD_NS : (int64_t)(least * NS);
+}
+
+void top_set_read_more(struct top_set *set)
+{
+    for (size_t i = 0; i < set->count; i++) {
+        struct top_stream *s = set->streams[i];
+
+        if (!s->ended)
+            top_stream_read_more(s, budget_of(set, s));
+        if (s->ended && s->ended_ns == 0)
+            s->ended_ns = top_clock(CLOCK_MONOTONIC);
     }
 }
 

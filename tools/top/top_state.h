@@ -10,12 +10,11 @@
  *   - an event of it is read: all begins with that event, and its life is another one
  *   - it shows that the gap has no event of it.
  *
- * The latter needs no event.  A refresh k lists the threads with their counts of events, L(k), then
- * skips events if it has to, then reads to the present, R(k).  If R(k - 1) has come to the time
- * of L(k - 1), all that was skipped or lost in refresh k lies after L(k - 1), and before L(k + 1).
- * So a thread whose count is the same in L(k - 1), L(k) and L(k + 1) is known over these gaps; and
- * for events skipped between R(k) and R(k + 1), the same count in L(k) and L(k + 1) is enough.  So
- * a thread that waits in a deadlock keeps its locks, however many events of others are skipped.
+ * The latter needs no event.  A refresh k skips events if it has to, lists the threads with their
+ * counts of events, L(k), reads to the present, R(k), and lists them again, M(k).  If R(k - 1) has
+ * come to the time of L(k - 1), all that is skipped or lost after R(k - 1), until the end of R(k),
+ * lies between L(k - 1) and M(k).  So a thread with the same count in both is known over it: one that
+ * waits in a deadlock keeps its locks, however many events of others are skipped.
  *
  * Memory is bounded: TOP_THREADS threads and so on; those beyond are left out, and counted.
  */
@@ -108,12 +107,12 @@ struct top_thread {
     uint64_t thread_id;
     /* As of the last list of threads. */
     struct posixtrace_thread_info now;
-    uint64_t recorded, lost; /* in it, over all entries of the thread */
-    uint64_t before;         /* recorded in the list before */
-    uint64_t listed;         /* the refresh of that list */
-    double rate;             /* events a second */
-    bool idle, idle_before;  /* it has recorded and lost nothing between the last two lists, and
-                              * between the two before */
+    uint64_t count, before; /* events recorded and lost, in L(k) and in L(k - 1) */
+    uint64_t after;         /* the same in M(k) */
+    uint64_t listed, again; /* the refreshes of L and M that had it last */
+    bool was_listed;        /* L(k - 1) had it */
+    bool same_wait;         /* in M(k) as in L(k) */
+    double rate;            /* events a second */
     /* From events. */
     uint64_t good, life;
     struct top_open open[TOP_DEPTH];
@@ -154,14 +153,19 @@ struct top_stream {
     /* Counters. */
     struct posixtrace_info now, before;
     uint64_t lost_before[POSIXTRACE_LOSS_CAUSES]; /* when it was attached to */
+    uint64_t events, missed, missed_before;       /* sums over the last lists of threads */
+    bool listed;                                  /* there was one */
     double rate, lost_rate[POSIXTRACE_LOSS_CAUSES];
     unsigned processes;
     /* Reading. */
-    uint64_t taken;        /* events in this refresh */
-    uint64_t due;          /* events that were recorded meanwhile */
+    uint64_t refresh;      /* k */
+    uint64_t taken;        /* events since the share was computed */
+    uint64_t due;          /* events that were recorded between L(k - 1) and L(k) */
     double share;          /* of these that were read; 1: all */
     double cost_ns;        /* of reading an event, as measured */
-    int64_t stretch_ns;    /* the time at the end of the refresh whose events were read; 0: all */
+    double holds;          /* how many events the stream has room for, about; 0: not known */
+    int64_t stretch_ns;    /* the time before the last reading whose events were read; 0: all */
+    int64_t read_ns;       /* when that was, CLOCK_MONOTONIC */
     bool locks_unfiltered; /* the stream records all events of locks */
     /* Engine. */
     uint64_t gap, hard_gap;             /* hard: nothing is known over it */
@@ -182,11 +186,11 @@ struct top_stream {
 void top_take(struct top_stream *s, const struct posixtrace_event *e);
 /* Events are missing between the one before and the next. */
 void top_gap(struct top_stream *s);
-/* After a list of threads, and a gap for skipped events: finds those that are known over gaps. */
-void top_idle_threads(struct top_stream *s);
+/* After M(k): finds threads that are known over the gaps since R(k - 1).  complete: R(k) has come to
+ * the time of L(k). */
+void top_idle_threads(struct top_stream *s, bool complete);
+/* NULL: there are too many. */
 struct top_thread *top_thread_of(struct top_stream *s, pid_t pid, pid_t tid);
-/* After all events: complete, it has come to the present. */
-void top_read_ends(struct top_stream *s, bool complete);
 /* Removes threads that have ended. */
 void top_forget_ended(struct top_stream *s);
 void top_engine_free(struct top_stream *s);

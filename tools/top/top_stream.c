@@ -13,7 +13,8 @@
 
 #include "common/tool.h"
 
-enum { BATCH = 256, FIRST_COST_NS = 120, ENDED = 4096 };
+enum { BATCH = 64, LEAST = 256, FIRST_COST_NS = 120, ENDED = 4096 };
+#define MORE 1.3 /* of what was planned: rates change */
 
 int64_t top_clock(int clock)
 {
@@ -48,6 +49,7 @@ struct top_stream *top_stream_new(const struct posixtrace_stream *info, trace_id
     s->cost_ns = FIRST_COST_NS;
     s->share = 1;
     s->running = info->running;
+    s->read_ns = top_clock(CLOCK_MONOTONIC);
     s->sites = *sites;
     sites_open(&s->sites, trid);
     posixtrace_attach_lost(trid, s->lost_before);
@@ -82,20 +84,11 @@ void top_stream_renew(struct top_stream *s)
     top_forget_ended(s);
     top_gap(s);
     s->hard_gap = s->gap;
-    posixtrace_get_info(trid, &s->now, sizeof s->now);
+    s->listed = false;
+    s->now.reserved_bytes = 0;
 }
 
-/* ---- counters ---- */
-
-/* What an onlooker misses, or the log takes from it, counts as overwritten: not as a loss here. */
-static void count_losses(struct top_stream *s, double seconds)
-{
-    for (unsigned c = 0; c < POSIXTRACE_LOSS_CAUSES; c++) {
-        uint64_t more = s->now.lost[c] > s->before.lost[c] ? s->now.lost[c] - s->before.lost[c] : 0;
-
-        s->lost_rate[c] = c == POSIXTRACE_LOST_OVERWRITTEN ? 0 : (double)more / seconds;
-    }
-}
+/* ---- counters and threads ---- */
 
 static int count_process(void *count, pid_t pid)
 {
@@ -104,26 +97,18 @@ static int count_process(void *count, pid_t pid)
     return 0;
 }
 
-static void read_counters(struct top_stream *s, bool first, double seconds)
+static void read_state(struct top_stream *s)
 {
     struct posix_trace_status_info status;
 
-    s->before = s->now;
-    if (posixtrace_get_info(s->trid, &s->now, sizeof s->now) != 0)
-        return;
-    s->due = s->now.events > s->before.events ? s->now.events - s->before.events : 0;
-    s->rate = first ? 0 : (double)s->due / seconds;
-    if (!first)
-        count_losses(s, seconds);
     if (posix_trace_get_status(s->trid, &status) == 0)
         s->running = status.posix_stream_status == POSIX_TRACE_RUNNING;
     s->processes = 0;
     posixtrace_stream_traced(s->info.file, count_process, &s->processes);
 }
 
-/* ---- threads ---- */
-
-/* Overwritten ones are among those that were recorded. */
+/* What an onlooker misses, or the log takes from it, counts as overwritten: not as a loss here,
+ * and those events are among the recorded ones. */
 static uint64_t lost_of(const struct posixtrace_thread_info *info)
 {
     uint64_t lost = 0;
@@ -134,54 +119,109 @@ static uint64_t lost_of(const struct posixtrace_thread_info *info)
 }
 
 /* A thread that traces while it ends has two entries. */
-static void take_entry(struct top_stream *s, const struct posixtrace_thread_info *info,
-                       uint64_t refresh)
+static void take_entry(struct top_stream *s, const struct posixtrace_thread_info *info)
 {
     struct top_thread *t = info->pid ? top_thread_of(s, info->pid, info->tid) : NULL;
 
+    s->events += info->recorded;
+    s->missed += info->lost[POSIXTRACE_LOST_OVERWRITTEN];
     if (!t)
         return;
-    if (t->listed != refresh) {
-        t->before = t->recorded + t->lost;
-        t->recorded = t->lost = 0;
-        t->idle_before = t->idle;
-        t->idle = t->listed + 1 == refresh;
-        t->listed = refresh;
+    if (t->listed != s->refresh) {
+        t->before = t->count;
+        t->count = 0;
+        t->was_listed = t->listed + 1 == s->refresh;
+        t->listed = s->refresh;
         t->now = *info;
     } else if (info->wait_type) {
         t->now = *info;
     }
-    t->recorded += info->recorded;
-    t->lost += lost_of(info);
+    t->count += info->recorded + lost_of(info);
     t->thread_id = info->thread_id;
     memcpy(t->name, info->name, sizeof t->name);
 }
 
-static void settle_thread(struct top_thread *t, uint64_t refresh, double seconds)
+static bool is_same_wait(const struct top_thread *t, const struct posixtrace_thread_info *info)
 {
-    uint64_t now = t->recorded + t->lost;
-
-    if (t->listed != refresh) {
-        t->idle = false;
-        t->rate = 0;
-        return;
-    }
-    t->rate = refresh > 1 && now > t->before ? (double)(now - t->before) / seconds : 0;
-    t->idle = t->idle && now == t->before;
+    return info->wait_type == t->now.wait_type && info->wait_object == t->now.wait_object &&
+           info->wait_since_ns == t->now.wait_since_ns;
 }
 
-void top_stream_list(struct top_stream *s, uint64_t refresh, double seconds)
+static void take_again(struct top_stream *s, const struct posixtrace_thread_info *info)
+{
+    struct top_thread *t = top_map_find(&s->threads, (uint64_t)info->pid, (uint64_t)info->tid);
+
+    if (!t)
+        return;
+    if (t->again != s->refresh) {
+        t->again = s->refresh;
+        t->after = 0;
+        t->same_wait = false;
+    }
+    t->after += info->recorded + lost_of(info);
+    t->same_wait |= is_same_wait(t, info);
+}
+
+static void list(struct top_stream *s,
+                 void (*take)(struct top_stream *s, const struct posixtrace_thread_info *info))
 {
     struct posixtrace_thread_info info;
     int unavailable = 0;
 
-    read_counters(s, s->now.reserved_bytes == 0, seconds);
     posixtrace_threadlist_rewind(s->trid);
     while (posixtrace_threadlist_getnext(s->trid, &info, sizeof info, &unavailable) == 0 &&
            !unavailable)
-        take_entry(s, &info, refresh);
+        take(s, &info);
+}
+
+static void settle_thread(const struct top_stream *s, struct top_thread *t, double seconds)
+{
+    bool more = t->listed == s->refresh && s->refresh > 1 && t->count > t->before;
+
+    t->rate = more ? (double)(t->count - t->before) / seconds : 0;
+}
+
+/* How many events there is room for: a LOOP stream has as many at any moment, after a while. */
+static void learn_room(struct top_stream *s)
+{
+    struct posixtrace_info info;
+
+    if (posixtrace_get_info(s->trid, &info, sizeof info) == 0 && info.bytes > 0)
+        s->holds = (double)s->events * (double)info.reserved_bytes / (double)info.bytes;
+}
+
+void top_stream_list(struct top_stream *s, uint64_t refresh, double seconds)
+{
+    uint64_t before = s->events;
+
+    s->missed_before = s->missed;
+    s->events = s->missed = 0;
+    s->refresh = refresh;
+    list(s, take_entry);
     for (size_t i = 0; i < s->threads.count; i++)
-        settle_thread((struct top_thread *)(void *)s->threads.items[i], refresh, seconds);
+        settle_thread(s, (struct top_thread *)(void *)s->threads.items[i], seconds);
+    s->due = s->events > before ? s->events - before : 0;
+    s->rate = s->listed ? (double)s->due / seconds : 0;
+    if (!s->listed)
+        learn_room(s);
+    s->listed = true;
+    read_state(s);
+}
+
+/* Losses without a thread are among these. */
+static void read_counters(struct top_stream *s, double seconds)
+{
+    bool first = s->now.reserved_bytes == 0;
+
+    s->before = s->now;
+    if (posixtrace_get_info(s->trid, &s->now, sizeof s->now) != 0)
+        return;
+    for (unsigned c = 0; c < POSIXTRACE_LOSS_CAUSES; c++) {
+        bool more = !first && c != POSIXTRACE_LOST_OVERWRITTEN &&
+                    s->now.lost[c] > s->before.lost[c];
+
+        s->lost_rate[c] = more ? (double)(s->now.lost[c] - s->before.lost[c]) / seconds : 0;
+    }
 }
 
 /* ---- events ---- */
@@ -210,60 +250,103 @@ static bool records_locks(trace_id_t trid)
     return all;
 }
 
-/* Skips to the stretch that can be read.  How many events there may be then. */
-static uint64_t skip(struct top_stream *s, uint64_t most, int64_t now, double seconds)
+/* By the last rate, where there was one. */
+static double expected(const struct top_stream *s, double seconds)
 {
+    struct posixtrace_info info;
+
+    if (s->rate > 0 || posixtrace_get_info(s->trid, &info, sizeof info) != 0)
+        return s->rate * seconds;
+    return info.events > s->events ? (double)(info.events - s->events) : 0;
+}
+
+/* How many events before the present can be read before the writers overwrite them: they write
+ * while those are read. */
+static double within_reach(const struct top_stream *s)
+{
+    return s->holds > 0 ? s->holds / 2 / (1 + s->rate * s->cost_ns / 1e9) : 1e18;
+}
+
+void top_stream_skip(struct top_stream *s, double budget_ns)
+{
+    int64_t now = top_clock(CLOCK_MONOTONIC);
+    double seconds = (double)(now - s->read_ns) / 1e9, most = budget_ns / s->cost_ns;
+    double due = s->listed ? expected(s, seconds) : 0, reach = within_reach(s);
+
     s->stretch_ns = 0;
-    if (s->due <= most)
-        return 2 * most + BATCH;
-    s->stretch_ns = (int64_t)(seconds * 1e9 * (double)most / (double)s->due);
-    posixtrace_seek(s->trid, now - s->stretch_ns);
+    if (due > reach && reach < most)
+        most = reach;
+    if (due <= most)
+        return;
+    s->stretch_ns = (int64_t)(seconds * 1e9 * most / due);
+    posixtrace_seek(s->trid, top_clock(CLOCK_REALTIME) - s->stretch_ns);
     top_gap(s);
-    return most + BATCH;
+}
+
+double top_stream_period(const struct top_stream *s)
+{
+    return s->ended || s->rate <= 0 ? 1e9 : within_reach(s) / s->rate;
 }
 
 /* Reads until the event at now.  True: it came there. */
 static bool take_all(struct top_stream *s, uint64_t most, int64_t now)
 {
-    struct posixtrace_event e;
+    static struct posixtrace_event e[BATCH];
     uint64_t taken = 0;
-    int none = 0, error = 0;
+    size_t count = 1;
+    int error = 0;
 
-    while (taken < most && error == 0) {
-        error = posixtrace_next_event(s->trid, &e, sizeof e, &none);
-        if (error != 0 || none)
+    while (taken < most) {
+        error = posixtrace_next_events(s->trid, e, sizeof e[0], BATCH, &count);
+        if (error != 0 || count == 0)
             break;
-        top_take(s, &e);
-        taken++;
-        if (e.ns >= now)
+        for (size_t i = 0; i < count; i++)
+            top_take(s, &e[i]);
+        taken += count;
+        if (e[count - 1].ns >= now)
             return true;
     }
     s->ended = error == ENXIO;
-    return none != 0 || error == ENXIO;
+    return count == 0 || error == ENXIO;
 }
 
-void top_stream_read(struct top_stream *s, int64_t budget_ns, double seconds)
+/* True: it came to the present. */
+static bool read_events(struct top_stream *s, double budget_ns)
 {
-    int64_t cpu = top_clock(CLOCK_PROCESS_CPUTIME_ID), now = top_clock(CLOCK_REALTIME);
-    uint64_t most = (uint64_t)((double)budget_ns / s->cost_ns), missed;
+    int64_t cpu = top_clock(CLOCK_PROCESS_CPUTIME_ID);
+    uint64_t before = s->taken;
+    bool complete = take_all(s, (uint64_t)(budget_ns * MORE / s->cost_ns) + LEAST,
+                             top_clock(CLOCK_REALTIME));
+
+    cpu = top_clock(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+    if (s->taken - before > LEAST)
+        s->cost_ns = 0.7 * s->cost_ns + 0.3 * (double)cpu / (double)(s->taken - before);
+    s->read_ns = top_clock(CLOCK_MONOTONIC);
+    return complete;
+}
+
+void top_stream_read_more(struct top_stream *s, double budget_ns)
+{
+    top_stream_skip(s, budget_ns);
+    read_events(s, budget_ns);
+}
+
+void top_stream_read(struct top_stream *s, double budget_ns, double seconds)
+{
     bool complete;
 
-    missed = s->before.lost[POSIXTRACE_LOST_OVERWRITTEN];
-    s->taken = 0;
     s->locks_unfiltered = records_locks(s->trid);
     if (!s->locks_unfiltered) {
         top_gap(s);
         s->hard_gap = s->gap;
     }
-    most = skip(s, most, now, seconds);
-    top_idle_threads(s);
-    complete = take_all(s, most, now);
-    top_read_ends(s, complete);
-    cpu = top_clock(CLOCK_PROCESS_CPUTIME_ID) - cpu;
-    if (s->taken > BATCH)
-        s->cost_ns = 0.7 * s->cost_ns + 0.3 * (double)cpu / (double)s->taken;
+    complete = read_events(s, budget_ns);
+    list(s, take_again);
+    top_idle_threads(s, complete);
     s->share = 1;
-    if ((s->stretch_ns || !complete || s->now.lost[POSIXTRACE_LOST_OVERWRITTEN] > missed) &&
-        s->taken < s->due)
+    if ((s->stretch_ns || !complete || s->missed > s->missed_before) && s->taken < s->due)
         s->share = (double)s->taken / (double)s->due;
+    s->taken = 0;
+    if (!s->ended)
+        read_counters(s, seconds);
 }

@@ -4,9 +4,9 @@
  * The streams that are watched: counters, lists of threads, and as many events as the processor
  * time allows.
  *
- * A refresh reads the counters and waits of all threads first, which need no events.  Then it reads
+ * A refresh reads the counters and waits of all threads, which need no events.  Then it reads
  * the events of each stream up to the present, as an onlooker that takes nothing away.  Where there
- * are more than it may read, it skips to a stretch of time before the present, and reads all of
+ * are more than it may read, it has skipped to a stretch of time before the present, and reads all of
  * that: pairs that are longer than the stretch are missed then, unless their thread did nothing
  * else, and the screen says which share was read.
  */
@@ -15,11 +15,11 @@
 
 #include "top/top_state.h"
 
-/* Shares of a processor: at RATE events a second and below, at any rate, and of reading events in
- * these. */
+/* Shares of a processor: at RATE events a second and below, and at any rate; and the most of these
+ * that reading events may take. */
 #define TOP_SHARE_LOW  0.01
 #define TOP_SHARE_HIGH 0.08
-#define TOP_READS      0.65
+#define TOP_READS      0.8
 enum { TOP_RATE = 100000 };
 
 struct top_set {
@@ -37,6 +37,7 @@ struct top_set {
     double seconds;                 /* between the last two */
     double rate;                    /* events a second, of all streams */
     double cost;                    /* share of a processor since the one before */
+    double reads;                   /* part of the allowed share that reading events may take */
     double event_ns;                /* what recording an event costs, as measured here */
     posixtrace_expression_t *wants; /* the filter of the screen, or NULL */
 };
@@ -44,6 +45,10 @@ struct top_set {
 /* EXIT_DONE, or another status after a message. */
 int top_set_open(struct top_set *set, const char *word);
 void top_set_look(struct top_set *set);
+/* Reads events between two refreshes, where the streams have no room for those of all the time. */
+void top_set_read_more(struct top_set *set);
+/* The time after which to do that, in ns. */
+int64_t top_set_period(const struct top_set *set);
 void top_set_close(struct top_set *set);
 /* How long to wait after a refresh so that no more than the allowed share is used, in ns. */
 int64_t top_set_pause(const struct top_set *set);
@@ -59,10 +64,17 @@ struct top_stream *top_stream_new(const struct posixtrace_stream *info, trace_id
  * attached. */
 void top_stream_renew(struct top_stream *s);
 void top_stream_free(struct top_stream *s);
-/* Counters and threads; seconds since the last time. */
+/* Skips events that cannot be read in about so much processor time, or before they are
+ * overwritten. */
+void top_stream_skip(struct top_stream *s, double budget_ns);
+/* How many seconds may pass between readings so that none are overwritten. */
+double top_stream_period(const struct top_stream *s);
+/* Skips, and reads events, between two refreshes. */
+void top_stream_read_more(struct top_stream *s, double budget_ns);
+/* Counters and threads. */
 void top_stream_list(struct top_stream *s, uint64_t refresh, double seconds);
-/* Events, with about so much processor time; seconds since the last time. */
-void top_stream_read(struct top_stream *s, int64_t budget_ns, double seconds);
+/* The events, and losses. */
+void top_stream_read(struct top_stream *s, double budget_ns, double seconds);
 
 /* ---- top_proc.c ---- */
 

@@ -84,20 +84,39 @@ static void put_pair_titles(struct top_screen *to, const struct top_view *v)
 
 /* ---- threads ---- */
 
-/* "lock 0x1234, held by worker (12)". */
+/* "lock b: worker (12)", "end of worker (12)", "read 5". */
 static void describe_wait(const struct top_thread_row *t, char *text, size_t size)
 {
-    int n = snprintf(text, size, "%s%s%s", t->call ? t->call : "", t->object[0] ? " " : "",
-                     t->object);
+    bool joins = t->call && strcmp(t->call, "thread_join") == 0;
+    int n;
 
-    if (!t->call || n < 0 || (size_t)n >= size)
+    text[0] = '\0';
+    if (!t->call)
+        return;
+    if (t->wants_holder && !joins)
+        n = snprintf(text, size, "lock %s: ", t->object);
+    else
+        n = snprintf(text, size, "%s%s%s", joins ? "end of " : t->call, t->object[0] ? " " : "",
+                     joins ? "" : t->object);
+    if (!t->wants_holder || n < 0 || (size_t)n >= size)
         return;
     if (t->holder)
-        snprintf(text + n, size - (size_t)n, ", %s %s (%d)",
-                 strcmp(t->call, "thread_join") == 0 ? "of" : "held by", t->holder_name,
-                 (int)t->holder);
-    else if (t->wants_holder)
-        snprintf(text + n, size - (size_t)n, ", holder not known");
+        snprintf(text + n, size - (size_t)n, "%s (%d)", t->holder_name, (int)t->holder);
+    else
+        snprintf(text + n, size - (size_t)n, joins ? "a thread" : "holder not known");
+}
+
+/* READY and the caller are for wide screens. */
+enum { WIDE = 110, THREAD_COLUMNS = 49 };
+
+static bool is_wide(const struct top_view *v)
+{
+    return v->columns >= WIDE;
+}
+
+static size_t wait_columns(const struct top_view *v)
+{
+    return rest(v, THREAD_COLUMNS + (is_wide(v) ? 6 : 0), 16) / (is_wide(v) ? 2 : 1);
 }
 
 static void put_thread(struct top_screen *to, const struct top_model *m, const struct top_view *v,
@@ -114,9 +133,12 @@ static void put_thread(struct top_screen *to, const struct top_model *m, const s
     left(&row, v, top_state_word(t->state), 8);
     cell(&row, v, span(t->waited), TIME);
     cell(&row, v, share_text(t->run), 5);
-    cell(&row, v, share_text(t->ready), 5);
+    if (is_wide(v))
+        cell(&row, v, share_text(t->ready), 5);
     cell(&row, v, rate_text(t->rate), 5);
-    left(&row, v, wait, rest(v, 56, 16));
+    left(&row, v, wait, wait_columns(v));
+    if (is_wide(v))
+        left(&row, v, t->caller, wait_columns(v));
     top_screen_add(to, v, row.text, t->deadlock ? COLOUR_ALARM : COLOUR_PLAIN);
 }
 
@@ -129,9 +151,12 @@ static void put_thread_titles(struct top_screen *to, const struct top_view *v)
     left(&row, v, "STATE", 8);
     cell(&row, v, "SINCE", TIME);
     cell(&row, v, "RUN", 5);
-    cell(&row, v, "READY", 5);
+    if (is_wide(v))
+        cell(&row, v, "READY", 5);
     cell(&row, v, "EV/S", 5);
-    left(&row, v, "WAITS FOR", rest(v, 56, 16));
+    left(&row, v, "WAITS FOR: HELD BY", wait_columns(v));
+    if (is_wide(v))
+        left(&row, v, "AT", wait_columns(v));
     top_screen_add(to, v, row.text, COLOUR_FAINT);
 }
 

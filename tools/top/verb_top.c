@@ -225,14 +225,24 @@ static bool act(struct live *l, enum top_action action)
     return true;
 }
 
+/* Waits for a key, and reads events meanwhile. */
+static enum top_event wait_in_steps(struct live *l, int64_t due, unsigned char *key)
+{
+    int64_t left = left_until(due), step = top_set_period(&l->set);
+    enum top_event event = top_terminal_wait(step < left ? step : left, key);
+
+    if (event == TOP_TIMEOUT && step < left)
+        top_set_read_more(&l->set);
+    return event;
+}
+
 /* False: it is over. */
 static bool wait_and_act(struct live *l, int64_t due)
 {
     unsigned char key = 0;
-    int64_t left;
 
-    while ((left = left_until(due)) > 0) {
-        switch (top_terminal_wait(left, &key)) {
+    while (left_until(due) > 0) {
+        switch (wait_in_steps(l, due, &key)) {
         case TOP_OVER: return false;
         case TOP_RESIZED: draw(l); break;
         case TOP_KEY:
@@ -264,11 +274,11 @@ static void show(struct live *l)
 /* False: a signal has ended it. */
 static bool wait_for_next(struct live *l)
 {
-    int64_t due = next_time(l), left;
+    int64_t due = next_time(l);
     unsigned char key;
 
-    while ((left = left_until(due)) > 0)
-        if (top_terminal_wait(left, &key) == TOP_OVER)
+    while (left_until(due) > 0)
+        if (wait_in_steps(l, due, &key) == TOP_OVER)
             return false;
     return !top_terminal_signal();
 }

@@ -286,6 +286,36 @@ START_TEST(skipping)
 }
 END_TEST
 
+/* Several at once are valid together. */
+START_TEST(several)
+{
+    enum { MOST = 7, TICKS = 300 };
+    trace_id_t own = create(POSIX_TRACE_UNTIL_FULL, -1), trid = attach();
+    struct posixtrace_event e[MOST];
+    uint64_t n = 0, number;
+    size_t count = 1, calls = 0;
+
+    trace(0, TICKS);
+    for (; count > 0; calls++) {
+        ck_assert_int_eq(posixtrace_next_events(trid, e, sizeof e[0], MOST, &count), 0);
+        ck_assert_uint_le(count, MOST);
+        for (size_t i = 0; i < count; i++) {
+            if (e[i].id != tick)
+                continue;
+            memcpy(&number, e[i].data, sizeof number);
+            ck_assert_uint_eq(number, n++);
+            ck_assert_int_eq(e[i].pid, getpid());
+            ck_assert_str_eq(e[i].name, "tick");
+            ck_assert_str_eq(e[i].thread_name, e[count - 1].thread_name);
+        }
+    }
+    ck_assert_uint_eq(n, TICKS);
+    ck_assert_uint_lt(calls, TICKS / 2);
+    ck_assert_int_eq(posixtrace_detach(trid), 0);
+    ck_assert_int_eq(posix_trace_shutdown(own), 0);
+}
+END_TEST
+
 START_TEST(overtaken)
 {
     trace_id_t own = create(POSIX_TRACE_LOOP, -1), trid = attach(), late;
@@ -606,6 +636,7 @@ static void add(TCase *t)
     tcase_add_test(t, callback_closes_all);
     tcase_add_test(t, reading_takes_nothing);
     tcase_add_test(t, skipping);
+    tcase_add_test(t, several);
     tcase_add_test(t, overtaken);
     tcase_add_loop_test(t, overwritten_earlier, 0, 2);
     tcase_add_test(t, lost_earlier);
