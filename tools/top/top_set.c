@@ -78,7 +78,7 @@ int top_set_open(struct top_set *set, const char *word)
     int status = EXIT_DONE;
 
     set->word = word;
-    set->reads = TOP_READS / 2;
+    set->reads = TOP_READS * 3 / 4;
     if (word)
         status = stream_attach(word, &info, &trid);
     if (word && status == EXIT_DONE)
@@ -140,11 +140,8 @@ static double budget_of(const struct top_set *set, const struct top_stream *s)
 
 static void look_at(struct top_set *set, struct top_stream *s)
 {
-    double budget = budget_of(set, s);
-
-    top_stream_skip(s, budget);
     top_stream_list(s, set->refresh, set->seconds);
-    top_stream_read(s, budget, set->seconds);
+    top_stream_read(s, budget_of(set, s), set->seconds);
     if (s->ended)
         s->ended_ns = set->look_ns;
 }

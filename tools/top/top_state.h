@@ -10,8 +10,8 @@
  *   - an event of it is read: all begins with that event, and its life is another one
  *   - it shows that the gap has no event of it.
  *
- * The latter needs no event.  A refresh k skips events if it has to, lists the threads with their
- * counts of events, L(k), reads to the present, R(k), and lists them again, M(k).  If R(k - 1) has
+ * The latter needs no event.  A refresh k lists the threads with their counts of events, L(k), skips
+ * events if it has to, reads to the present, R(k), and lists the threads again, M(k).  If R(k - 1) has
  * come to the time of L(k - 1), all that is skipped or lost after R(k - 1), until the end of R(k),
  * lies between L(k - 1) and M(k).  So a thread with the same count in both is known over it: one that
  * waits in a deadlock keeps its locks, however many events of others are skipped.
@@ -164,7 +164,8 @@ struct top_stream {
     double share;          /* of these that were read; 1: all */
     double cost_ns;        /* of reading an event, as measured */
     double holds;          /* how many events the stream has room for, about; 0: not known */
-    int64_t stretch_ns;    /* the time before the last reading whose events were read; 0: all */
+    bool skips;            /* the last reading has skipped events */
+    int64_t stretch_ns;    /* the time of the events that it has read then; 0: it has not */
     int64_t read_ns;       /* when that was, CLOCK_MONOTONIC */
     bool locks_unfiltered; /* the stream records all events of locks */
     /* Engine. */

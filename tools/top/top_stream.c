@@ -13,7 +13,7 @@
 
 #include "common/tool.h"
 
-enum { BATCH = 64, LEAST = 256, FIRST_COST_NS = 120, ENDED = 4096 };
+enum { BATCH = 64, LEAST = 256, FIRST_COST_NS = 120, ENDED = 4096, SKIP_NS = 20 };
 #define MORE 1.3 /* of what was planned: rates change */
 
 int64_t top_clock(int clock)
@@ -261,37 +261,42 @@ static double expected(const struct top_stream *s, double seconds)
 }
 
 /* How many events before the present can be read before the writers overwrite them: they write
- * while those are read. */
-static double within_reach(const struct top_stream *s)
+ * while others are skipped and read. */
+static double within_reach(const struct top_stream *s, double due)
 {
-    return s->holds > 0 ? s->holds / 2 / (1 + s->rate * s->cost_ns / 1e9) : 1e18;
+    double skipped = due < s->holds ? due : s->holds, rate = s->rate / 1e9;
+    double reach = s->holds / 2 / (1 + rate * s->cost_ns) - rate * skipped * SKIP_NS;
+
+    return s->holds <= 0 ? 1e18 : reach > 0 ? reach : 0;
 }
 
-void top_stream_skip(struct top_stream *s, double budget_ns)
+/* Skips events that cannot be read in so much processor time, or before they are overwritten. */
+static void skip(struct top_stream *s, double budget_ns)
 {
     int64_t now = top_clock(CLOCK_MONOTONIC);
     double seconds = (double)(now - s->read_ns) / 1e9, most = budget_ns / s->cost_ns;
-    double due = s->listed ? expected(s, seconds) : 0, reach = within_reach(s);
+    double due = s->listed ? expected(s, seconds) : 0, reach = within_reach(s, due);
 
-    s->stretch_ns = 0;
+    s->skips = false;
     if (due > reach && reach < most)
         most = reach;
     if (due <= most)
         return;
-    s->stretch_ns = (int64_t)(seconds * 1e9 * most / due);
-    posixtrace_seek(s->trid, top_clock(CLOCK_REALTIME) - s->stretch_ns);
+    posixtrace_seek(s->trid, top_clock(CLOCK_REALTIME) - (int64_t)(seconds * 1e9 * most / due));
+    s->skips = true;
     top_gap(s);
 }
 
 double top_stream_period(const struct top_stream *s)
 {
-    return s->ended || s->rate <= 0 ? 1e9 : within_reach(s) / s->rate;
+    return s->ended || s->rate <= 0 ? 1e9 : within_reach(s, 0) / s->rate;
 }
 
 /* Reads until the event at now.  True: it came there. */
 static bool take_all(struct top_stream *s, uint64_t most, int64_t now)
 {
     static struct posixtrace_event e[BATCH];
+    int64_t first = 0, last = 0;
     uint64_t taken = 0;
     size_t count = 1;
     int error = 0;
@@ -300,14 +305,18 @@ static bool take_all(struct top_stream *s, uint64_t most, int64_t now)
         error = posixtrace_next_events(s->trid, e, sizeof e[0], BATCH, &count);
         if (error != 0 || count == 0)
             break;
-        for (size_t i = 0; i < count; i++)
+        for (size_t i = 0; i < count; i++) {
             top_take(s, &e[i]);
+            first = e[i].tid == 0 ? 0 : first ? first : e[i].ns;
+        }
+        last = e[count - 1].ns;
         taken += count;
-        if (e[count - 1].ns >= now)
-            return true;
+        if (last >= now)
+            break;
     }
+    s->stretch_ns = s->skips && first && last > first ? last - first : 0;
     s->ended = error == ENXIO;
-    return count == 0 || error == ENXIO;
+    return count == 0 || last >= now || error == ENXIO;
 }
 
 /* True: it came to the present. */
@@ -327,7 +336,7 @@ static bool read_events(struct top_stream *s, double budget_ns)
 
 void top_stream_read_more(struct top_stream *s, double budget_ns)
 {
-    top_stream_skip(s, budget_ns);
+    skip(s, budget_ns);
     read_events(s, budget_ns);
 }
 
@@ -340,11 +349,12 @@ void top_stream_read(struct top_stream *s, double budget_ns, double seconds)
         top_gap(s);
         s->hard_gap = s->gap;
     }
+    skip(s, budget_ns);
     complete = read_events(s, budget_ns);
     list(s, take_again);
     top_idle_threads(s, complete);
     s->share = 1;
-    if ((s->stretch_ns || !complete || s->missed > s->missed_before) && s->taken < s->due)
+    if ((s->skips || !complete || s->missed > s->missed_before) && s->taken < s->due)
         s->share = (double)s->taken / (double)s->due;
     s->taken = 0;
     if (!s->ended)

@@ -64,16 +64,13 @@ struct top_stream *top_stream_new(const struct posixtrace_stream *info, trace_id
  * attached. */
 void top_stream_renew(struct top_stream *s);
 void top_stream_free(struct top_stream *s);
-/* Skips events that cannot be read in about so much processor time, or before they are
- * overwritten. */
-void top_stream_skip(struct top_stream *s, double budget_ns);
 /* How many seconds may pass between readings so that none are overwritten. */
 double top_stream_period(const struct top_stream *s);
 /* Skips, and reads events, between two refreshes. */
 void top_stream_read_more(struct top_stream *s, double budget_ns);
 /* Counters and threads. */
 void top_stream_list(struct top_stream *s, uint64_t refresh, double seconds);
-/* The events, and losses. */
+/* The events to the present, or some that fit into so much processor time; and losses. */
 void top_stream_read(struct top_stream *s, double budget_ns, double seconds);
 
 /* ---- top_proc.c ---- */
