@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * A program that has never heard of posixtrace: it locks, waits, sleeps, makes a
- * thread, and has a signal handler.  With an argument it executes that as a command.
+ * A program that has never heard of posixtrace: it locks, waits, sleeps, makes a thread, and has
+ * a signal handler.  With an argument it executes that as a command; with '-' it waits.
  */
 #include <pthread.h>
 #include <semaphore.h>
@@ -39,6 +39,8 @@ int main(int argc, char **argv)
     usleep(1);
     signal(SIGUSR1, on_signal);
     raise(SIGUSR1);
+    while (argc > 1 && argv[1][0] == '-')
+        sem_wait(&sem);
     if (argc > 1)
         execvp(argv[1], argv + 1);
     puts("done");

@@ -25,8 +25,6 @@ static const struct table_column columns[] = { { .title = "PID" },
                                                { .title = "OBJECT" },
                                                { .title = "CALLER", .optional = true } };
 
-enum { CELL = 64 };
-
 /* The call, else its type after "posixtrace_". */
 static const char *call_of(const struct posixtrace_thread_info *t)
 {
@@ -36,30 +34,43 @@ static const char *call_of(const struct posixtrace_thread_info *t)
     return call ? call : type ? type + strlen("posixtrace_") : "?";
 }
 
+/* The table, unless it is JSON; names for the addresses. */
+struct reader {
+    struct table *table;
+    struct sites *sites;
+};
+
+static int64_t now_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
 /* Descriptors and processes are numbers. */
-static void print_object(char text[CELL], const struct posixtrace_thread_info *t)
+static void print_object(char text[SITES_TEXT], struct sites *sites,
+                         const struct posixtrace_thread_info *t)
 {
     if (posixtrace_call_text(t->wait_call))
-        snprintf(text, CELL, "%" PRId64, (int64_t)t->wait_object);
+        snprintf(text, SITES_TEXT, "%" PRId64, (int64_t)t->wait_object);
     else
-        snprintf(text, CELL, "0x%" PRIx64, t->wait_object);
+        snprintf(text, SITES_TEXT, "%s", sites_data(sites, t->pid, now_ns(), t->wait_object));
 }
 
 /* -1: unknown. */
 static int64_t waits_for_ns(const struct posixtrace_thread_info *t)
 {
-    struct timespec now;
-    int64_t ns;
+    int64_t ns = now_ns() - t->wait_since_ns;
 
-    clock_gettime(CLOCK_REALTIME, &now);
-    ns = now.tv_sec * INT64_C(1000000000) + now.tv_nsec - t->wait_since_ns;
     return t->wait_since_ns == 0 ? -1 : ns > 0 ? ns : 0;
 }
 
-static void add_row(void *table, const struct posixtrace_thread_info *t)
+static void add_row(const struct reader *r, const struct posixtrace_thread_info *t)
 {
+    struct table *table = r->table;
     int64_t ns = waits_for_ns(t);
-    char text[CELL];
+    char text[SITES_TEXT];
 
     table_add_row(table);
     snprintf(text, sizeof text, "%d", (int)t->pid);
@@ -69,36 +80,49 @@ static void add_row(void *table, const struct posixtrace_thread_info *t)
     table_cell(table, t->name[0] ? quote(t->name) : "-");
     table_cell(table, ns < 0 ? "-" : units_time(ns));
     table_cell(table, call_of(t));
-    print_object(text, t);
+    print_object(text, r->sites, t);
     table_cell(table, text);
-    snprintf(text, sizeof text, "0x%" PRIx64, t->wait_caller);
-    table_cell(table, text);
+    table_cell(table, sites_code(r->sites, t->pid, now_ns(), t->wait_caller));
 }
 
-static void put_row(void *unused, const struct posixtrace_thread_info *t)
+static void put_address(const struct reader *r, const char *key, const char *symbol_key, pid_t pid,
+                        uint64_t address, enum posixtrace_address kind)
+{
+    char text[SITES_TEXT];
+
+    snprintf(text, sizeof text, "0x%" PRIx64, address);
+    json_text(key, text);
+    if (sites_find(r->sites, pid, now_ns(), address, kind, text) > 0)
+        json_text(symbol_key, text);
+}
+
+static void put_row(const struct reader *r, const struct posixtrace_thread_info *t)
 {
     int64_t ns = waits_for_ns(t);
-    char object[CELL];
+    char object[SITES_TEXT];
 
-    (void)unused;
-    print_object(object, t);
     json_open(NULL, '{');
     json_integer("pid", t->pid);
     json_integer("tid", t->tid);
     json_text("thread", t->name);
     json_text("call", call_of(t));
-    json_text("object", object);
+    if (posixtrace_call_text(t->wait_call)) {
+        print_object(object, r->sites, t);
+        json_text("object", object);
+    } else {
+        put_address(r, "object", "object_symbol", t->pid, t->wait_object, POSIXTRACE_ADDRESS_DATA);
+    }
     if (ns < 0)
         json_none("since_ns");
     else
         json_integer("since_ns", t->wait_since_ns);
+    put_address(r, "caller", "caller_symbol", t->pid, t->wait_caller, POSIXTRACE_ADDRESS_RETURN);
     json_close();
 }
 
 /* A stream that cannot be attached to has ended meanwhile, or is another user's. */
-static void each_wait(const struct posixtrace_stream *stream,
-                      void (*take)(void *context, const struct posixtrace_thread_info *t),
-                      void *context)
+static void each_wait(const struct posixtrace_stream *stream, const struct reader *r,
+                      void (*take)(const struct reader *r, const struct posixtrace_thread_info *t))
 {
     struct posixtrace_thread_info t;
     int unavailable = 0;
@@ -107,27 +131,29 @@ static void each_wait(const struct posixtrace_stream *stream,
     if (stream->liveness != POSIXTRACE_LIVENESS_ALIVE ||
         posixtrace_attach(stream->file, &trid) != 0)
         return;
+    sites_open(r->sites, trid);
     while (posixtrace_threadlist_getnext(trid, &t, sizeof t, &unavailable) == 0 && !unavailable)
         if (t.wait_type != 0)
-            take(context, &t);
+            take(r, &t);
+    sites_close(r->sites);
     posixtrace_detach(trid);
 }
 
-void list_waits_print(const struct posixtrace_stream *streams, size_t count)
+void list_waits_print(const struct posixtrace_stream *streams, size_t count, struct sites *sites)
 {
     struct table to;
 
     table_init(&to, columns, sizeof columns / sizeof columns[0]);
     for (size_t i = 0; i < count; i++)
-        each_wait(&streams[i], add_row, &to);
+        each_wait(&streams[i], &(struct reader){ &to, sites }, add_row);
     out_text("\n");
     table_print(&to);
     table_free(&to);
 }
 
-void list_waits_put(const struct posixtrace_stream *stream)
+void list_waits_put(const struct posixtrace_stream *stream, struct sites *sites)
 {
     json_open("waits", '[');
-    each_wait(stream, put_row, NULL);
+    each_wait(stream, &(struct reader){ NULL, sites }, put_row);
     json_close();
 }

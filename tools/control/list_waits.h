@@ -9,9 +9,11 @@
 #include <stddef.h>
 #include <posixtrace/stream.h>
 
-/* A table of those of all streams. */
-void list_waits_print(const struct posixtrace_stream *streams, size_t count);
+#include "common/sites.h"
+
+/* A table of those of all streams; sites has the options for names, and is not open. */
+void list_waits_print(const struct posixtrace_stream *streams, size_t count, struct sites *sites);
 /* The member "waits" of a stream's object. */
-void list_waits_put(const struct posixtrace_stream *stream);
+void list_waits_put(const struct posixtrace_stream *stream, struct sites *sites);
 
 #endif

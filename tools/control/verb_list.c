@@ -24,6 +24,7 @@ enum { REAP = 1, FORCE, FORMAT, WAITS };
 
 struct wanted {
     bool reap, force, waits;
+    struct sites sites;
     enum output_format format;
 };
 
@@ -31,6 +32,7 @@ static const struct option_spec options[] = { { "reap", false, REAP },
                                               { "force", false, FORCE },
                                               { "format", true, FORMAT },
                                               { "waits", false, WAITS },
+                                              SITES_OPTIONS,
                                               { NULL, false, 0 } };
 
 static const char help[] =
@@ -45,7 +47,7 @@ static const char help[] =
     "                   possible the stream is kept\n"
     "  --force          with --reap: remove those too, and lose their events\n"
     "  --waits          also list the threads that are in a call that may wait, as\n"
-    "                   'record --system' records them: for how long, and for what\n"
+    "                   'record --system' records them: for how long, and for what\n" SITES_HELP
     "  --format=FORMAT  text (default), or jsonl: a line for each stream\n"
     "  --help           print this\n"
     "\n"
@@ -184,7 +186,7 @@ static int put_traced(void *context, pid_t pid)
     return 0;
 }
 
-static void put_stream(const struct posixtrace_stream *s, bool waits)
+static void put_stream(const struct posixtrace_stream *s, struct wanted *w)
 {
     json_open(NULL, '{');
     json_integer("pid", s->owner);
@@ -205,8 +207,8 @@ static void put_stream(const struct posixtrace_stream *s, bool waits)
         json_text("log", s->log_path);
     else
         json_none("log");
-    if (waits)
-        list_waits_put(s);
+    if (w->waits)
+        list_waits_put(s, &w->sites);
     json_close();
 }
 
@@ -277,7 +279,7 @@ static int reap_all(struct streams *t, bool force, enum output_format format)
     return EXIT_DONE;
 }
 
-static int list_streams(const struct wanted *w)
+static int list_streams(struct wanted *w)
 {
     struct streams t = { NULL, 0, 0 };
     int status;
@@ -289,9 +291,9 @@ static int list_streams(const struct wanted *w)
     if (status == EXIT_DONE && w->format == OUTPUT_TEXT)
         print_table(&t);
     if (status == EXIT_DONE && w->format == OUTPUT_TEXT && w->waits)
-        list_waits_print(t.rows, t.count);
+        list_waits_print(t.rows, t.count, &w->sites);
     for (size_t i = 0; status == EXIT_DONE && w->format == OUTPUT_JSONL && i < t.count; i++)
-        put_stream(&t.rows[i], w->waits);
+        put_stream(&t.rows[i], w);
     free(t.rows);
     return status;
 }
@@ -308,6 +310,8 @@ static int run(struct options *o)
         case FORCE: w.force = true; break;
         case WAITS: w.waits = true; break;
         case FORMAT: status = format_option(o->value, false, &w.format); break;
+        case SITES_NONE:
+        case SITES_DEBUG_DIR: status = sites_take_option(&w.sites, code, o->value); break;
         default: return tool_usage("takes no operand, found %s", quote(o->value));
         }
     }
