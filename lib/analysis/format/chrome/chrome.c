@@ -447,8 +447,7 @@ static int write_chrome(struct pt_job *job)
 
 static const struct posixtrace_format_option options[] = {
     PT_TL_OPTION_LINES,
-    { "debug-dir", "DIR: also look there for programs of stacks and their debug files" },
-    { "no-symbols", "addresses in stacks, not functions" },
+    PT_SITES_OPTIONS,
     { "stacks",
       "frames: in stackFrames (default); slices: also as tracks, which speedscope shows" },
     { "time", "first: times count from the first event (default); 1970: since 1970" },

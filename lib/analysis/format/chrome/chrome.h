@@ -7,11 +7,11 @@
 
 #include <posixtrace/system.h>
 #include "analysis/format/common/json.h"
+#include "analysis/format/common/sites.h"
 #include "analysis/format/timeline/timeline.h"
 
 /* The frames of all stacks, each once for each frame that calls it; their number is the memory. */
 struct pt_chrome_stacks;
-enum { PT_CHROME_SYMBOL = 240 };
 
 /* ,"args":{...}, if there is something to tell. */
 void pt_chrome_args(struct pt_json *j, const struct pt_tl_event *ev, bool ends,
@@ -24,7 +24,7 @@ void pt_chrome_stacks_free(struct pt_chrome_stacks *s); /* or NULL */
 bool pt_chrome_is_stack(const struct pt_tl_event *ev);
 /* The function and line of the field caller of a system event, in to; 0: it is not known. */
 size_t pt_chrome_caller(struct pt_chrome_stacks *s, const struct pt_tl_event *ev,
-                        char to[PT_CHROME_SYMBOL]);
+                        char to[PT_SITES_TEXT]);
 /* The number of its innermost frame; 0: no memory, job->error. */
 uint64_t pt_chrome_stack(struct pt_chrome_stacks *s, const struct posixtrace_event *e);
 /* The frames from that one out, in names, the innermost first; how many, at most

@@ -76,7 +76,7 @@ static void put_fields(struct pt_json *j, const struct pt_tl_event *ev)
 static void put_caller(struct pt_json *j, const struct pt_tl_event *ev,
                        struct pt_chrome_stacks *stacks)
 {
-    char text[PT_CHROME_SYMBOL];
+    char text[PT_SITES_TEXT];
     size_t length = pt_chrome_caller(stacks, ev, text);
 
     if (length == 0)

@@ -2,7 +2,6 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /* The frames of stacks: see chrome.h.  A frame is a function and the frame that called it. */
 #include <errno.h>
-#include <posixtrace/symbols.h>
 #include <posixtrace/system.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +15,8 @@ struct frame {
 
 struct pt_chrome_stacks {
     struct pt_job *job;
-    posixtrace_symbols_t *symbols; /* NULL: addresses */
-    struct frame *frames;          /* number 1 is the first */
+    struct pt_sites sites;
+    struct frame *frames; /* number 1 is the first */
     size_t count, room;
     size_t *hash; /* numbers */
     size_t hash_room;
@@ -27,15 +26,13 @@ struct pt_chrome_stacks *pt_chrome_stacks_new(struct pt_job *job)
 {
     struct pt_chrome_stacks *s = calloc(1, sizeof *s);
 
-    if (s && !pt_job_option(job, "no-symbols", 0) &&
-        posixtrace_symbols_create(pt_job_option(job, "debug-dir", 0), &s->symbols) != 0) {
-        free(s);
-        s = NULL;
-    }
-    if (s)
-        s->job = job;
-    else
+    if (!s)
         pt_job_fail(job, ENOMEM, "no memory for the stacks");
+    if (!s || !pt_sites_open(&s->sites, job)) {
+        free(s);
+        return NULL;
+    }
+    s->job = job;
     return s;
 }
 
@@ -47,7 +44,7 @@ void pt_chrome_stacks_free(struct pt_chrome_stacks *s)
         free(s->frames[i].name);
     free(s->frames);
     free(s->hash);
-    posixtrace_symbols_free(s->symbols);
+    pt_sites_close(&s->sites);
     free(s);
 }
 
@@ -118,34 +115,29 @@ bool pt_chrome_is_stack(const struct pt_tl_event *ev)
 }
 
 size_t pt_chrome_caller(struct pt_chrome_stacks *s, const struct pt_tl_event *ev,
-                        char to[PT_CHROME_SYMBOL])
+                        char to[PT_SITES_TEXT])
 {
     size_t field;
 
-    if (!s->symbols || ev->e->id < POSIXTRACE_MUTEX_LOCK ||
+    if (!s->sites.symbols || ev->e->id < POSIXTRACE_MUTEX_LOCK ||
         ev->e->id >= POSIX_TRACE_UNNAMED_USEREVENT)
         return 0;
     field = posixtrace_layout_find(ev->layout, "caller");
-    if (field >= ev->fields || posixtrace_symbols_update(s->symbols, s->job->trid) != 0)
+    if (field >= ev->fields)
         return 0;
-    return posixtrace_symbols_text(
-        s->symbols, ev->e->pid, ev->e->ns,
-        posixtrace_value_integer(ev->layout, field, &ev->values[field], 0),
-        POSIXTRACE_ADDRESS_RETURN, to, PT_CHROME_SYMBOL);
+    return pt_sites_text(&s->sites, ev->e,
+                         posixtrace_value_integer(ev->layout, field, &ev->values[field], 0),
+                         POSIXTRACE_ADDRESS_RETURN, to);
 }
 
 uint64_t pt_chrome_stack(struct pt_chrome_stacks *s, const struct posixtrace_event *e)
 {
     uint64_t parent = 0, address;
-    char text[PT_CHROME_SYMBOL];
+    char text[PT_SITES_TEXT];
 
-    if (s->symbols)
-        posixtrace_symbols_update(s->symbols, s->job->trid);
     for (unsigned i = count_of(e); i > 0; i--) {
         memcpy(&address, (const char *)e->data + 2 + (i - 1) * sizeof address, sizeof address);
-        if (!s->symbols ||
-            posixtrace_symbols_text(s->symbols, e->pid, e->ns, address, POSIXTRACE_ADDRESS_RETURN,
-                                    text, sizeof text) == 0)
+        if (pt_sites_text(&s->sites, e, address, POSIXTRACE_ADDRESS_RETURN, text) == 0)
             snprintf(text, sizeof text, "0x%llx", (unsigned long long)address);
         parent = frame_of(s, parent, text);
         if (parent == 0)

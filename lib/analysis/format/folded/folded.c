@@ -41,8 +41,8 @@ static void push_address(struct pt_folded_writer *f, const struct pt_folded_thre
     const char *slash;
     char text[FRAME];
 
-    if (!posixtrace_symbols_find(f->symbols, t->pid, t->at, address, POSIXTRACE_ADDRESS_RETURN, &s,
-                                 sizeof s)) {
+    if (!posixtrace_symbols_find(f->sites.symbols, t->pid, t->at, address,
+                                 POSIXTRACE_ADDRESS_RETURN, &s, sizeof s)) {
         snprintf(text, sizeof text, "0x%" PRIx64, address);
     } else if (s.name) {
         snprintf(text, sizeof text, "%.*s", (int)strcspn(s.name, "@"), s.name);
@@ -75,8 +75,8 @@ static void settle(struct pt_folded_writer *f, struct pt_folded_thread *t,
         memcpy(&count, e->data, sizeof count);
     if (e && e->data_len != sizeof count + count * sizeof address)
         count = 0;
-    if (f->symbols)
-        posixtrace_symbols_update(f->symbols, f->job->trid);
+    if (f->sites.symbols)
+        posixtrace_symbols_update(f->sites.symbols, f->job->trid);
     begin_stack(f, t);
     for (unsigned i = count; i > 0; i--) {
         memcpy(&address, (const char *)e->data + sizeof count + (i - 1) * sizeof address,
@@ -305,7 +305,7 @@ static void take(struct pt_folded_writer *f, struct pt_folded_thread *t,
 static int take_options(struct pt_folded_writer *f)
 {
     static const char *const kinds[] = { "waits", "offcpu", "pairs" };
-    const char *of = pt_job_option(f->job, "of", 0), *dir = pt_job_option(f->job, "debug-dir", 0);
+    const char *of = pt_job_option(f->job, "of", 0);
     unsigned i = 0;
 
     while (of && i < 3 && strcmp(of, kinds[i]) != 0)
@@ -313,9 +313,7 @@ static int take_options(struct pt_folded_writer *f)
     if (i == 3)
         return pt_job_fail(f->job, EINVAL, "option of=%s: say waits, offcpu or pairs", of);
     f->of = (enum pt_folded_of)i;
-    if (!pt_job_option(f->job, "no-symbols", 0) && posixtrace_symbols_create(dir, &f->symbols) != 0)
-        return pt_job_fail(f->job, ENOMEM, "no memory for symbols");
-    return 0;
+    return pt_sites_open(&f->sites, f->job) ? 0 : f->job->error;
 }
 
 static int work(struct pt_folded_writer *f)
@@ -346,7 +344,7 @@ static int write_folded(struct pt_job *job)
         return pt_job_fail(job, ENOMEM, "no memory for the output");
     f->job = job;
     error = work(f);
-    posixtrace_symbols_free(f->symbols);
+    pt_sites_close(&f->sites);
     for (size_t i = 0; i < f->hash_room; i++)
         free(f->hash[i]);
     for (size_t i = 0; i < PT_FOLDED_TYPES; i++)
@@ -359,8 +357,7 @@ static int write_folded(struct pt_job *job)
 
 static const struct posixtrace_format_option options[] = {
     { "of", "waits: time in calls that wait (default); offcpu: off the processor; pairs" },
-    { "debug-dir", "DIR: also look there for programs and their debug files" },
-    { "no-symbols", "addresses, not functions" },
+    PT_SITES_OPTIONS,
     { NULL, NULL }
 };
 

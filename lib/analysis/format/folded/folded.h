@@ -4,8 +4,8 @@
 #ifndef PT_FORMAT_FOLDED_H
 #define PT_FORMAT_FOLDED_H
 
-#include <posixtrace/symbols.h>
 #include "analysis/format/common/format.h"
+#include "analysis/format/common/sites.h"
 #include "analysis/format/folded/folded_lines.h"
 
 enum { PT_FOLDED_TYPES = 4096, PT_FOLDED_DEPTH = 32 };
@@ -49,7 +49,7 @@ struct pt_folded_thread {
 struct pt_folded_writer {
     struct pt_job *job;
     enum pt_folded_of of;
-    posixtrace_symbols_t *symbols;
+    struct pt_sites sites;
     uint8_t role[PT_FOLDED_TYPES];
     char *label[PT_FOLDED_TYPES];
     size_t count;

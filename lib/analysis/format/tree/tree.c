@@ -14,10 +14,12 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <posixtrace/system.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "analysis/format/common/format.h"
+#include "analysis/format/common/sites.h"
 #include "analysis/format/timeline/timeline.h"
 #include "text/escape.h"
 #include "text/number.h"
@@ -30,6 +32,7 @@ struct tree {
     struct pt_job *job;
     struct pt_timeline *timeline;
     int64_t base;
+    struct pt_sites sites;
     char *text; /* of fields */
     size_t room;
 };
@@ -75,18 +78,72 @@ static bool make_room(struct tree *c, size_t need)
     return true;
 }
 
+/* The field of that name, which has an address? */
+static bool is_field(const char *at, const char *key, size_t *length)
+{
+    *length = strlen(key);
+    return strncmp(at, key, *length) == 0 && strncmp(at + *length, "0x", 2) == 0;
+}
+
+/* Is an address at that place of a system event's fields, after so many bytes? */
+static bool is_address(const struct posixtrace_event *e, const char *at, size_t *before,
+                       enum posixtrace_address *kind)
+{
+    *kind = POSIXTRACE_ADDRESS_RETURN;
+    if (is_field(at, " caller=", before))
+        return true;
+    if (e->id == POSIXTRACE_STACK)
+        return is_field(at, "[", before) || is_field(at, ",", before);
+    *kind = POSIXTRACE_ADDRESS_DATA;
+    if (is_field(at, " object=", before))
+        return true;
+    *kind = POSIXTRACE_ADDRESS_CODE;
+    return is_field(at, " function=", before);
+}
+
+/* The fields with names in the place of addresses, where they are known. */
+static void put_named(struct tree *c, const struct posixtrace_event *e)
+{
+    char name[PT_SITES_TEXT], *end;
+    enum posixtrace_address kind;
+    FILE *f = c->job->file;
+    size_t before;
+
+    for (const char *at = c->text; *at;) {
+        if (is_address(e, at, &before, &kind) &&
+            pt_sites_text(&c->sites, e, strtoull(at + before, &end, 16), kind, name) > 0) {
+            fwrite(at, 1, before, f);
+            fputs(name, f);
+            at = end;
+        } else {
+            putc(*at++, f);
+        }
+    }
+}
+
+/* Of a type that has addresses, and no text that may look like one. */
+static bool has_addresses(const struct posixtrace_event *e)
+{
+    return e->id >= POSIXTRACE_MUTEX_LOCK && e->id <= POSIXTRACE_FUNCTION_EXIT &&
+           e->id != POSIXTRACE_DESCRIPTOR;
+}
+
 static void put_fields(struct tree *c, const struct pt_tl_event *ev)
 {
     const struct posixtrace_event *e = ev->e;
-    size_t length = posixtrace_layout_text(ev->layout, e->data, e->data_len, c->text, c->room);
+    size_t length;
 
-    if (length >= c->room) {
-        if (!make_room(c, length + 1))
+    c->text[0] = ' ';
+    length = posixtrace_layout_text(ev->layout, e->data, e->data_len, c->text + 1, c->room - 1);
+    if (length + 1 >= c->room) {
+        if (!make_room(c, length + 2))
             return;
-        posixtrace_layout_text(ev->layout, e->data, e->data_len, c->text, c->room);
+        posixtrace_layout_text(ev->layout, e->data, e->data_len, c->text + 1, c->room - 1);
     }
-    if (length > 0)
-        fprintf(c->job->file, " %s", c->text);
+    if (length > 0 && c->sites.symbols && has_addresses(e))
+        put_named(c, e);
+    else if (length > 0)
+        fputs(c->text, c->job->file);
 }
 
 static void put_bytes(FILE *f, const struct posixtrace_event *e)
@@ -239,8 +296,9 @@ static int work(struct tree *c)
 static int write_tree(struct pt_job *job)
 {
     struct tree c = { .job = job };
-    int error = work(&c);
+    int error = pt_sites_open(&c.sites, job) ? work(&c) : job->error;
 
+    pt_sites_close(&c.sites);
     pt_timeline_free(c.timeline);
     free(c.text);
     return error;
@@ -249,6 +307,7 @@ static int write_tree(struct pt_job *job)
 static const struct posixtrace_format_option options[] = {
     { "pair", "BEGIN,END or BEGIN,END,LABEL: these two events are a pair; may be repeated" },
     { "pairs", "no: names as x:begin and x:end are no pairs, only the pairs given are" },
+    PT_SITES_OPTIONS,
     { NULL, NULL }
 };
 
