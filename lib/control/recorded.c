@@ -168,16 +168,16 @@ void pt_recorded_close(struct pt_stream *s)
  * A copy of a text in the shared name map, so that callers get a pointer that stays valid.  Without
  * memory for it, the text in the map itself, which callers have to copy with a bound.
  */
-static const char *keep(struct pt_stream *s, enum pt_text kind, uint32_t id, const char *text)
+static const char *keep(struct pt_stream *s, enum pt_text kind, uint32_t id)
 {
-    const char *kept;
+    const char *kept = s->texts ? pt_string_table_get(s->texts, kind, id) : NULL, *text;
 
+    if (kept)
+        return kept;
+    text = kind == PT_TEXT_NAME ? pt_names_get(s->names, id) : pt_names_description(s->names, id);
     if (!s->texts)
         s->texts = calloc(1, sizeof *s->texts);
-    if (!s->texts)
-        return text;
-    kept = pt_string_table_get(s->texts, kind, id);
-    if (!kept && text &&
+    if (s->texts && text &&
         pt_string_table_keep(s->texts, kind, id, text, strnlen(text, pt_text_max(kind) + 1u)) > 0)
         kept = pt_string_table_get(s->texts, kind, id);
     return kept ? kept : text;
@@ -192,7 +192,7 @@ const char *pt_stream_name(struct pt_stream *s, uint32_t id)
     if (pt_event_is_predefined(id))
         return pt_event_system_name(id);
     if (!s->log)
-        return keep(s, PT_TEXT_NAME, id, pt_names_get(s->names, id));
+        return keep(s, PT_TEXT_NAME, id);
     /* A log may know system types that this library does not, or by other names. */
     name = pt_log_reader_text(s->log, PT_TEXT_NAME, id);
     return name ? name : pt_event_system_name(id);
@@ -207,7 +207,7 @@ const char *pt_stream_description(struct pt_stream *s, uint32_t id)
         return text ? text : pt_event_system_undescribed(id);
     }
     if (id < PT_ID_MAX)
-        text = keep(s, PT_TEXT_DESCRIPTION, id, pt_names_description(s->names, id));
+        text = keep(s, PT_TEXT_DESCRIPTION, id);
     return text ? text : pt_event_system_description(id);
 }
 

@@ -359,22 +359,32 @@ static const char *description_text(const struct pt_names *n, uint64_t e)
     return text;
 }
 
+/* The i-th description, and its type; 0: after the last one. */
+static uint32_t described_type(const struct pt_names *n, uint32_t i, uint64_t *e)
+{
+    *e = i < PT_NAMES_COUNT ? pt_load_acquire(&n->description[i]) : 0;
+    return *e ? PT_ID_NAMED_FIRST + entry_hash(*e) : 0;
+}
+
 const char *pt_names_description_at(const struct pt_names *n, uint32_t i, uint32_t *id)
 {
-    uint64_t e = i < PT_NAMES_COUNT ? pt_load_acquire(&n->description[i]) : 0;
+    uint64_t e;
 
-    *id = e ? PT_ID_NAMED_FIRST + entry_hash(e) : 0;
+    *id = described_type(n, i, &e);
     return e && *id < PT_ID_MAX ? description_text(n, e) : NULL;
 }
 
 const char *pt_names_description(const struct pt_names *n, uint32_t id)
 {
-    const char *text;
     uint32_t of;
+    uint64_t e;
 
-    for (uint32_t i = 0; (text = pt_names_description_at(n, i, &of)) || of; i++)
-        if (of == id && text)
+    for (uint32_t i = 0; (of = described_type(n, i, &e)) != 0; i++) {
+        const char *text = of == id && id < PT_ID_MAX ? description_text(n, e) : NULL;
+
+        if (text)
             return text;
+    }
     return NULL;
 }
 
@@ -386,17 +396,18 @@ int pt_names_describe(struct pt_names *n, uint32_t id, const char *text)
     if (id < PT_ID_NAMED_FIRST || id >= PT_ID_MAX || strlen(text) > PT_DESCRIPTION_MAX)
         return -EINVAL;
     for (uint32_t i = 0; r == 0 && i < PT_NAMES_COUNT; i++) {
-        uint64_t none = 0;
-        uint32_t of;
-        const char *is = pt_names_description_at(n, i, &of);
+        uint64_t none = 0, e;
+        uint32_t of = described_type(n, i, &e);
+        const char *is;
 
         if (of == 0 && !mine)
             r = store_description(n, id, text, strlen(text), &mine);
         if (of == 0 && r == 0 && pt_cas_seqcst(&n->description[i], &none, mine))
             return 0;
         if (of == 0 && r == 0)
-            is = pt_names_description_at(n, i, &of);
-        if (of == id && is)
+            of = described_type(n, i, &e);
+        is = of == id ? description_text(n, e) : NULL;
+        if (is)
             return strcmp(is, text) == 0 ? 0 : -EEXIST;
     }
     return r < 0 ? r : -ENOSPC;
