@@ -182,7 +182,8 @@ void pt_event_attend(struct pt_writer *writer)
 
     if (a & (PT_WAIT_READER | PT_WAIT_FLUSHER))
         pt_stream_wake(writer->h, PT_WAIT_READER | PT_WAIT_FLUSHER);
-    if (a & PT_WAIT_STOPPED) {
+    /* Without a chunk there is nothing to close; its last event was looked at before. */
+    if ((a & PT_WAIT_STOPPED) && writer->limit != 0) {
         uint64_t state = pt_load_seqcst(&writer->h->state);
 
         if (!pt_state_is_full(state))
@@ -422,8 +423,11 @@ void pt_event_no_room(uint32_t id, const void *data, size_t len, uint64_t addr,
     struct pt_thread *t = pt_writer_thread(writer);
 
     pt_assert_call(writer >= t->writers0 && writer < t->writers0 + PT_STREAMS);
-    pt_thread_settle(t);
-    pt_writer_write(writer, id, data, len, addr, pt_clock_now(writer->seg->g.clock));
+    /* A full stream does not ask for the time. */
+    if (!pt_writer_turns_away(writer, id, len)) {
+        pt_thread_settle(t);
+        pt_writer_write(writer, id, data, len, addr, pt_clock_now(writer->seg->g.clock));
+    }
     pt_fence_compiler();
     pt_event_leave_writer(writer);
     if (pt_unlikely(writer->onward))

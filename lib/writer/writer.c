@@ -376,25 +376,37 @@ static uint8_t *place_in_next(struct pt_writer *writer, uint32_t id, uint32_t n,
     return at;
 }
 
+/* How much of the data is recorded. */
+static uint32_t recorded_bytes(const struct pt_writer *writer, size_t len)
+{
+    return len > writer->max_data ? writer->max_data : (uint32_t)len;
+}
+
+bool pt_writer_turns_away(struct pt_writer *writer, uint32_t id, size_t len)
+{
+    uint64_t state = pt_load_relaxed(&writer->h->state);
+
+    writer->onward = writer->counted = false;
+    if ((id & PT_RECORD_ID_MASK) <= PT_ID_SYSTEM_LAST || !pt_state_is_full(state))
+        return false;
+    if (!pt_owner_gone(writer) && pt_state_runs(state))
+        leave_to_next(writer, recorded_bytes(writer, len));
+    return true;
+}
+
 bool pt_writer_write(struct pt_writer *writer, uint32_t id, const void *data, size_t len,
                      uint64_t addr, uint64_t ts)
 {
-    uint32_t n = len > writer->max_data ? writer->max_data : (uint32_t)len,
-             need = pt_record_size(n);
+    uint32_t n = recorded_bytes(writer, len), need = pt_record_size(n);
     uint32_t flags = n < len ? PT_RECORD_TRUNCATED : id & PT_RECORD_TRUNCATED;
-    uint64_t state = pt_load_relaxed(&writer->h->state);
     uint64_t committed;
     uint8_t *at;
 
     pt_assert_valid(is_valid(writer));
+    if (pt_writer_turns_away(writer, id, len))
+        return false;
     id &= PT_RECORD_ID_MASK;
     pt_assert_call(id != 0 && id < PT_ID_MAX);
-    writer->onward = writer->counted = false;
-    if (id > PT_ID_SYSTEM_LAST && pt_state_is_full(state)) {
-        if (!pt_owner_gone(writer) && pt_state_runs(state))
-            leave_to_next(writer, n);
-        return false;
-    }
     at = place_for(writer, PT_RECORD_HEAD + need, &committed);
     if (!at) {
         at = place_in_next(writer, id, n, need, &committed, &ts);

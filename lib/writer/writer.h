@@ -15,6 +15,10 @@
 int pt_writer_attach(struct pt_writer *writer, struct pt_seg *seg, uint64_t epoch,
                      const struct pt_author *author);
 
+/* False: the stream is not full, or it has room kept for events of that type.  Else the event is
+ * counted as lost, left to the next stream or dropped, as below. */
+bool pt_writer_turns_away(struct pt_writer *writer, uint32_t id, size_t len);
+
 /*
  * Writes one record with time ts (or later: a change of chunk reads the clock
  * again), or counts its loss: writer->counted, or leaves it to the next stream:

@@ -3,9 +3,10 @@
 /*
  * A number of posix_trace_event() calls for instructions.py to count in.
  *
- * usage: count unwanted|filtered|8|64|second|switches CALLS
+ * usage: count unwanted|filtered|8|64|second|switches|full CALLS
  *
  * filtered: two running streams whose filters leave the event out.
+ * full: 8 bytes into a stream that is full, so that they are lost.
  * switches: 8 bytes into a stream with a log and context switches.
  * All events fit into the chunk that the thread has after the first ones, so
  * that each call takes the same instructions: two runs with different numbers
@@ -42,32 +43,44 @@ static void leave_out(trace_id_t trid)
                  posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET));
 }
 
+static void fill(trace_id_t trid)
+{
+    struct posix_trace_status_info status;
+
+    do {
+        posix_trace_event(subject_id, subject_data, 8);
+        subject_must("posix_trace_get_status", posix_trace_get_status(trid, &status));
+    } while (status.posix_stream_full_status != POSIX_TRACE_FULL);
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc == 3 ? argv[1] : "";
     long calls = argc == 3 ? atol(argv[2]) : 0;
     size_t bytes = strcmp(what, "64") == 0 ? 64 : 8;
     bool switches = strcmp(what, "switches") == 0;
-    bool filtered = strcmp(what, "filtered") == 0;
+    bool filtered = strcmp(what, "filtered") == 0, full = strcmp(what, "full") == 0;
     bool two = filtered || strcmp(what, "second") == 0;
     int streams = strcmp(what, "unwanted") == 0 ? 0 : two ? 2 : 1;
     trace_id_t trid[2];
 
     if (calls <= 0 || calls > MOST_CALLS ||
-        !strstr("unwanted filtered 8 64 second switches", what)) {
-        fprintf(stderr, "usage: count unwanted|filtered|8|64|second|switches CALLS\n");
+        !strstr("unwanted filtered 8 64 second switches full", what)) {
+        fprintf(stderr, "usage: count unwanted|filtered|8|64|second|switches|full CALLS\n");
         return 64;
     }
     subjects_init();
     for (int i = 0; i < 2; i++)
         trid[i] = switches ? subject_stream_switches(POSIX_TRACE_UNTIL_FULL, 4 * MIB)
-                           : subject_stream(POSIX_TRACE_UNTIL_FULL, 4 * MIB);
+                           : subject_stream(POSIX_TRACE_UNTIL_FULL, full ? MIB / 64 : 4 * MIB);
     require_usual_way(trid[0]);
     for (int i = 0; i < streams; i++) {
         if (filtered)
             leave_out(trid[i]);
         stream_start(&trid[i]);
     }
+    if (full)
+        fill(trid[0]);
     for (; calls > 0; calls--)
         posix_trace_event(subject_id, subject_data, bytes);
     for (int i = 0; i < 2; i++)

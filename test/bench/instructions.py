@@ -23,6 +23,7 @@ import tempfile
 
 WORKS = ("unwanted", "8", "64", "second")
 SAME = {"switches": "8", "filtered": "unwanted"}    # what takes no more than another work
+THRICE = {"full": "8"}                              # what takes no more than three times as many
 CALLS = 100
 NOT_HERE = 77
 SLACK = 2
@@ -103,6 +104,11 @@ def main():
             like = min(like, count(valgrind, program, work, same=True))
         if like > found[other]:
             wrong.append(f"{work}: {like} instructions, more than {found[other]} of {other}")
+    for work, other in THRICE.items():
+        like = count(valgrind, program, work, same=True)
+        print(f"{work}: {like} instructions")
+        if like > 3 * found[other]:
+            wrong.append(f"{work}: {like} instructions, more than 3 times the {found[other]} of {other}")
     for work in WORKS:
         print(f"{key} {work} {found[work]}")
         if (key, work) in kept:

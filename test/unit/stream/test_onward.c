@@ -30,6 +30,8 @@ bool __real_pt_writer_write(struct pt_writer *writer, uint32_t id, const void *d
                             uint64_t addr, uint64_t ts);
 bool __wrap_pt_writer_write(struct pt_writer *writer, uint32_t id, const void *data, size_t len,
                             uint64_t addr, uint64_t ts);
+bool __real_pt_writer_turns_away(struct pt_writer *writer, uint32_t id, size_t len);
+bool __wrap_pt_writer_turns_away(struct pt_writer *writer, uint32_t id, size_t len);
 int __real_pt_writer_attach(struct pt_writer *writer, struct pt_seg *seg, uint64_t epoch,
                             const struct pt_author *author);
 int __wrap_pt_writer_attach(struct pt_writer *writer, struct pt_seg *seg, uint64_t epoch,
@@ -82,6 +84,13 @@ bool __wrap_pt_writer_write(struct pt_writer *writer, uint32_t id, const void *d
     if (id == work)
         come_to(writer->seg, WRITES);
     return __real_pt_writer_write(writer, id, data, len, addr, ts);
+}
+
+bool __wrap_pt_writer_turns_away(struct pt_writer *writer, uint32_t id, size_t len)
+{
+    if (id == work)
+        come_to(writer->seg, WRITES);
+    return __real_pt_writer_turns_away(writer, id, len);
 }
 
 struct pt_writer *__wrap_pt_event_writer(struct pt_self *self, struct pt_thread *t, unsigned level,
