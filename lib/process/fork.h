@@ -33,14 +33,29 @@
  * For the bare system call no code of ours runs.  A child made by it inside an event finds its
  * record wiped; posix_trace_event(3) says what it may do.  Where it returns into an event of 8
  * bytes all the same (84 places, stepped), 46 end by SIGSEGV, and at 13 of these the child first
- * stores to the parent's chunk.  Its half event cannot be stopped: the address of the chunk can be
- * in a register when the handler runs, and the next instruction stores there.  Loading the address
- * again from wiped memory before each store would still leave that one instruction.
- * MADV_WIPEONFORK is for private memory only; a restartable sequence (rseq), which the signal would
- * abort, costs two stores an event.  MADV_DONTFORK for infos, slots and chunks was tried.  No store
- * reaches the parent then, but each child, however it was made, has holes there: its mappings, and
- * those that fork handlers of other libraries make, come to lie in them and are overwritten when
- * the half event gets its private memory; and the first event of a child costs 10 to 36 % more.
+ * stores to the parent's chunk.  Its half event cannot be stopped without a cost for each event:
+ *
+ *   wiped memory   The event loads chunk, limit and slot from its record, which fork wipes, so a
+ *                  child finds out at its next load.  But the address of the chunk can be in a
+ *                  register when the handler runs, and the next instruction stores there.  Loading
+ *                  it again before each store would still leave that one instruction: none stores
+ *                  through an address in memory.  MADV_WIPEONFORK for the chunk itself is refused,
+ *                  as the chunk is shared
+ *   rseq           A restartable sequence from the load of the chunk to the commit would be exact:
+ *                  before the handler runs, the kernel moves the interrupted address to the abort
+ *                  code, and parent and child both begin again, the child with a wiped record.  But
+ *                  each event stores the sequence's address for the kernel (two instructions of 82,
+ *                  proof/instructions); the stores of the record have to be one block of assembler
+ *                  for each processor; and only glibc from 2.35 on registers threads, unless its
+ *                  tunable says no, so other programs would be as now
+ *   MADV_DONTFORK  for infos, slots and chunks was tried.  No store reaches the parent then, but
+ *                  each child, however it was made, has holes there: its mappings, and those that
+ *                  fork handlers of other libraries make, come to lie in them and are overwritten
+ *                  when the half event gets its private memory; and the first event of a child
+ *                  costs 10 to 36 % more
+ *   protection     keys are switched by WRPKRU, at the cost of the event
+ *   interception   of the call by seccomp, ptrace or userfaultfd needs a thread or changes what the
+ *                  program's calls do
  */
 #ifndef PT_PROCESS_FORK_H
 #define PT_PROCESS_FORK_H
