@@ -5,7 +5,9 @@
 
 #include <inttypes.h>
 #include <posixtrace/event.h>
+#include <posixtrace/info.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -40,7 +42,10 @@ void sites_open(struct sites *s, trace_id_t trid)
 void sites_close(struct sites *s)
 {
     posixtrace_symbols_free(s->symbols);
+    free(s->threads);
     s->symbols = NULL;
+    s->threads = NULL;
+    s->thread_count = 0;
 }
 
 /* Are there symbols, with all mappings so far? */
@@ -118,6 +123,65 @@ const char *sites_code(struct sites *s, pid_t pid, int64_t ns, uint64_t address)
 const char *sites_data(struct sites *s, pid_t pid, int64_t ns, uint64_t address)
 {
     return text(s, pid, ns, address, POSIXTRACE_ADDRESS_DATA);
+}
+
+static int by_pthread(const void *a, const void *b)
+{
+    const struct posixtrace_thread_info *x = a, *y = b;
+
+    if (x->pid != y->pid)
+        return x->pid < y->pid ? -1 : 1;
+    if (x->thread_id != y->thread_id)
+        return x->thread_id < y->thread_id ? -1 : 1;
+    return x->tid < y->tid ? -1 : x->tid > y->tid;
+}
+
+static void read_threads(struct sites *s)
+{
+    struct posixtrace_thread_info t;
+    int unavailable = 0;
+
+    s->threads = tool_grow(NULL, 1, sizeof t);
+    if (posixtrace_threadlist_rewind(s->trid) != 0)
+        return;
+    while (posixtrace_threadlist_getnext(s->trid, &t, sizeof t, &unavailable) == 0 &&
+           !unavailable) {
+        s->threads = tool_grow(s->threads, s->thread_count + 1, sizeof t);
+        s->threads[s->thread_count++] = t;
+    }
+    qsort(s->threads, s->thread_count, sizeof t, by_pthread);
+}
+
+size_t sites_thread(struct sites *s, pid_t pid, uint64_t thread_id, char to[SITES_TEXT])
+{
+    struct posixtrace_thread_info key = { .pid = pid, .thread_id = thread_id };
+    size_t low = 0, high, count = 0;
+    int length;
+
+    to[0] = '\0';
+    if (s->off || thread_id == 0)
+        return 0;
+    if (!s->threads)
+        read_threads(s);
+    high = s->thread_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (by_pthread(&s->threads[middle], &key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    while (low + count < s->thread_count && s->threads[low + count].pid == pid &&
+           s->threads[low + count].thread_id == thread_id)
+        count++;
+    if (count == 0)
+        return 0;
+    length = snprintf(to, SITES_TEXT, "%s%s%d", unquoted(s->threads[low].name),
+                      s->threads[low].name[0] ? "/" : "", (int)s->threads[low].tid);
+    if (count > 1)
+        length += snprintf(to + length, SITES_TEXT - (size_t)length, " and %zu more", count - 1);
+    return (size_t)length;
 }
 
 const char *sites_object(struct sites *s, pid_t pid, int64_t ns, uint64_t object)

@@ -32,6 +32,8 @@ struct sites {
     trace_id_t trid;
     const char *debug_dir;
     bool off;
+    struct posixtrace_thread_info *threads; /* for sites_thread(), which reads the list once */
+    size_t thread_count;
 };
 
 static inline bool sites_is_option(int code)
@@ -54,6 +56,10 @@ const char *sites_code(struct sites *s, pid_t pid, int64_t ns, uint64_t address)
 const char *sites_data(struct sites *s, pid_t pid, int64_t ns, uint64_t address);
 /* The object of a metric: small numbers, as descriptors are, in decimal, others as sites_data(). */
 const char *sites_object(struct sites *s, pid_t pid, int64_t ns, uint64_t object);
+
+/* The threads of a process that have had that pthread_t, "worker/12 and 3 more", into to, by the
+ * thread list of the stream, which was read; the length, 0: there was none. */
+size_t sites_thread(struct sites *s, pid_t pid, uint64_t thread_id, char to[SITES_TEXT]);
 
 /* The same into to, "" where nothing is known; the length. */
 size_t sites_find(struct sites *s, pid_t pid, int64_t ns, uint64_t address,

@@ -49,7 +49,7 @@ static const char *object_label(const struct metrics_view *v, const struct metri
         snprintf(text, sizeof text, "(any)");
     else
         snprintf(text, sizeof text, "%s",
-                 sites_object(v->sites, g->pid, g->longest_at_ns, g->object));
+                 metrics_object_name(v, g->pid, g->longest_at_ns, g->object));
     return text;
 }
 

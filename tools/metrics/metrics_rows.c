@@ -79,6 +79,16 @@ void metrics_row_csv(const struct metrics_view *v, const struct metrics_row *r)
     out_text("\r\n");
 }
 
+const char *metrics_object_name(const struct metrics_view *v, pid_t pid, int64_t ns,
+                                uint64_t object)
+{
+    static char text[SITES_TEXT];
+
+    if (sites_thread(v->sites, pid, object, text) == 0)
+        snprintf(text, sizeof text, "%s", sites_object(v->sites, pid, ns, object));
+    return text;
+}
+
 /* ---- JSON ---- */
 
 void metrics_put_symbol(const struct metrics_view *v, pid_t pid, int64_t ns, uint64_t object)
@@ -87,6 +97,8 @@ void metrics_put_symbol(const struct metrics_view *v, pid_t pid, int64_t ns, uin
 
     if (object >= 65536 && sites_find(v->sites, pid, ns, object, POSIXTRACE_ADDRESS_DATA, text) > 0)
         json_text("object_symbol", text);
+    else if (sites_thread(v->sites, pid, object, text) > 0)
+        json_text("object_thread", text);
 }
 
 static void put_longest(const struct metrics_group *g)

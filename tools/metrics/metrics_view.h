@@ -27,7 +27,7 @@ struct metrics_view {
     struct metrics_groups groups;
     struct metrics_cost cost;
     struct metrics_select *select;
-    struct sites *sites; /* names of locks */
+    struct sites *sites; /* names of locks and awaited threads */
     posixtrace_metric_run_t *run;
     struct metrics_form form;
     bool has_origin;

@@ -15,6 +15,7 @@
 #include "common/table.h"
 #include "common/tool.h"
 #include "common/units.h"
+#include "metrics/metrics_rows.h"
 
 struct sorted {
     struct metrics_worst worst;
@@ -100,7 +101,7 @@ static void print_one(const struct metrics_view *v, const struct metrics_worst *
     put_time(begin, sizeof begin, v, m->begin_ns);
     if (posixtrace_metric_by_object(m->metric))
         snprintf(object, sizeof object, ", object %s",
-                 sites_object(v->sites, m->pid, m->begin_ns, m->key));
+                 metrics_object_name(v, m->pid, m->begin_ns, m->key));
     out_format("%9s at %s in %s%s%s%s%s\n", units_time(length), begin,
                metrics_thread(m->tid, m->thread_id), *name ? " " : "", name, object,
                m->bound ? " (at most)" : "");

@@ -88,6 +88,8 @@ static void put_symbol(const struct report_view *v, const char *key, pid_t pid, 
 
 static void put_object(const struct report_view *v, const struct posixtrace_report_object *o)
 {
+    char thread[SITES_TEXT];
+
     json_open(NULL, '{');
     json_text("kind", posixtrace_wait_text(o->kind));
     json_integer("pid", o->pid);
@@ -98,6 +100,8 @@ static void put_object(const struct report_view *v, const struct posixtrace_repo
     if (!o->is_descriptor)
         put_symbol(v, "object_symbol", o->pid, o->longest_at_ns, o->object,
                    POSIXTRACE_ADDRESS_DATA);
+    if (o->kind == POSIXTRACE_WAIT_THREAD && sites_thread(v->sites, o->pid, o->object, thread) > 0)
+        json_text("object_thread", thread);
     if (o->name[0])
         json_text("name", o->name);
     json_count("calls", o->calls);

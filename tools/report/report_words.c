@@ -45,6 +45,8 @@ const char *report_tid_label(const struct report_view *v, pid_t pid, pid_t tid)
 static void put_label(const struct report_view *v, char *text, size_t size,
                       const struct posixtrace_report_object *o)
 {
+    char thread[SITES_TEXT] = "";
+
     if (o->is_descriptor && o->name[0])
         snprintf(text, size, "%s%s", o->kind == POSIXTRACE_WAIT_FILE_LOCK ? "lock of " : "",
                  unquoted(o->name));
@@ -60,8 +62,11 @@ static void put_label(const struct report_view *v, char *text, size_t size,
         snprintf(text, size, "any");
     else if (o->kind == POSIXTRACE_WAIT_SLEEP || o->kind == POSIXTRACE_WAIT_SIGNAL)
         text[0] = '\0';
-    else
+    else if (o->kind != POSIXTRACE_WAIT_THREAD ||
+             sites_thread(v->sites, o->pid, o->object, thread) == 0)
         snprintf(text, size, "%s", sites_data(v->sites, o->pid, o->longest_at_ns, o->object));
+    if (thread[0])
+        snprintf(text, size, "%s", thread);
 }
 
 const char *report_object_name(const struct report_view *v, enum report_section section,
