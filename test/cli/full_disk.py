@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The posixtrace authors
-"""posixtrace record --system on a disk that gets full: calls and context switches are recorded in
-other ways than the program's events, and losses of all must be reported.
+"""posixtrace record --system, --stacks and --functions on a disk that gets full: calls, context
+switches, stacks and functions are recorded in other ways than the program's events, and losses of
+all must be reported.
 
-usage: full_disk.py POSIXTRACE PLAIN
+usage: full_disk.py POSIXTRACE PLAIN NESTED
 
-The disk is a small tmpfs in a mount namespace.  PLAIN is the program of plain.c.
+The disk is a small tmpfs in a mount namespace.  PLAIN and NESTED are the programs of plain.c and
+nested.c.
 """
 
 import csv
 import io
+import json
 import os
 import pathlib
 import re
@@ -22,6 +25,27 @@ TIMEOUT = 60
 EVENTS = 100000
 # Of the disk, and of the stream: full in the first flush round, or in a later one.
 SIZES = (("256k", "8M"), ("1m", "1M"), ("300k", "256K"))
+
+# Rounds of NESTED, and what one round records at least.
+ROUNDS = 12000
+KINDS = {"--stacks --system=io": ("posixtrace_io", "posixtrace_io_done", "posixtrace_stack"),
+         "--functions": ("posixtrace_function_enter", "posixtrace_function_exit") * 2,
+         "--stacks=3 --functions --system=io": ("posixtrace_stack", "posixtrace_function_exit")}
+
+NESTED = """
+mount -t tmpfs -o size=$disk tmpfs "$place" || exit 77
+log=$place/x.ptl
+"$tool" record $options -o "$log" --size "$stream" "$nested" $events
+echo "status $?"
+for verb in info check report "print --format=csv" "export --to=tree" "export --to=folded" \\
+            "export --to=chrome --stacks=slices"; do
+    case $verb in
+        export*) "$tool" $verb "$log" - > "$out/${verb##*to=}" 2> "$out/error" ;;
+        *) "$tool" $verb "$log" > "$out/${verb%% *}" 2> "$out/error" ;;
+    esac
+    echo "status $?"
+done
+"""
 
 SCRIPT = """
 mount -t tmpfs -o size=$disk tmpfs "$place" || exit 77
@@ -45,11 +69,10 @@ def number(pattern, text):
     return int(found.group(1)) if found else 0
 
 
-def run(tool, plain, place, out, disk, stream):
+def run(script, out, **variables):
     done = subprocess.run(
-        ["unshare", "-m", *([] if os.geteuid() == 0 else ["-r"]), "sh", "-c", SCRIPT],
-        env={**os.environ, "tool": tool, "plain": plain, "place": str(place), "out": str(out),
-             "disk": disk, "stream": stream, "events": str(EVENTS)},
+        ["unshare", "-m", *([] if os.geteuid() == 0 else ["-r"]), "sh", "-c", script],
+        env={**os.environ, "out": str(out), **variables},
         capture_output=True, text=True, timeout=TIMEOUT, check=False)
     if done.returncode == 77 or "unshare" in done.stderr:
         print("not tried: no namespace of mounts to be had")
@@ -81,15 +104,51 @@ def check(done, out):
         expect(f"it is said why there is none: {said}", "are not whole" in said)
 
 
+def check_nested(done, out, types):
+    """The program ran as without a recorder; the log has whole events, and counts the others."""
+    statuses = re.findall(r"^status (\d+)$", done.stdout, re.MULTILINE)
+    expect(f"{done}", statuses == ["1"] + ["0"] * 7)
+    expect(f"the program's output: {done}", done.stdout.startswith(f"{ROUNDS}\n"))
+    expect(f"the recorder says what is wrong: {done}", "cannot write all of" in done.stderr)
+    info = (out / "info").read_text()
+    with open(out / "print", newline="") as file:
+        rows = [row for row in csv.DictReader(file)]
+    own = [row for row in rows if row["thread"] == "nested"]
+    recorded, lost = map(int, re.search(r"^ +(\d+) +(\d+) +\d+ +[1-9]\d* +nested$", info,
+                                        re.MULTILINE).groups())
+    expect(f"each event is there or lost: {len(own)}, {lost}\n{info}", len(own) + lost == recorded)
+    expect(f"all were recorded\n{info}", recorded >= ROUNDS * len(types) and lost > 0)
+    for name in set(types):
+        expect(f"some {name} are there\n{info}", any(row["event"] == name for row in own))
+    for row in own:
+        data = bytes.fromhex(row["data"])
+        if row["event"] == "posixtrace_stack":
+            count = int.from_bytes(data[:2], "little")
+            expect(f"a stack is whole: {row}", count > 0 and len(data) == 2 + 8 * count)
+    chrome = json.loads((out / "chrome --stacks=slices").read_text())
+    expect("the export has all of it", sum(e["name"] == "posixtrace_stack" for e in
+                                           chrome["traceEvents"]) ==
+           sum(row["event"] == "posixtrace_stack" for row in rows))
+
+
 def main():
-    tool, plain = (str(pathlib.Path(name).resolve()) for name in sys.argv[1:])
+    tool, plain, nested = (str(pathlib.Path(name).resolve()) for name in sys.argv[1:])
     with tempfile.TemporaryDirectory() as name:
+        for i, (options, types) in enumerate(KINDS.items()):
+            place = pathlib.Path(name, f"disk{i}")
+            out = pathlib.Path(name, f"out{i}")
+            place.mkdir()
+            out.mkdir()
+            done = run(NESTED, out, tool=tool, nested=nested, place=str(place), options=options,
+                       disk="1m", stream="1M", events=str(ROUNDS))
+            check_nested(done, out, types)
         for disk, stream in SIZES:
             place = pathlib.Path(name, f"disk-{disk}")
             out = pathlib.Path(name, f"out-{disk}")
             place.mkdir()
             out.mkdir()
-            check(run(tool, plain, place, out, disk, stream), out)
+            check(run(SCRIPT, out, tool=tool, plain=plain, place=str(place), disk=disk,
+                      stream=stream, events=str(EVENTS)), out)
 
 
 if __name__ == "__main__":
