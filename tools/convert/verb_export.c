@@ -131,17 +131,6 @@ static bool wants(void *context, const struct posixtrace_event *e)
     return select_keeps(&ex->select, ex->log.trid, e);
 }
 
-/* Positions the log at the selected time; at its start if a gap may begin earlier. */
-static int position(struct export *ex)
-{
-    uint64_t gaps = 0;
-    int error = posixtrace_event_count(ex->log.trid, POSIX_TRACE_OVERFLOW, &gaps);
-
-    if (error == 0 && gaps == 0)
-        error = posixtrace_seek(ex->log.trid, ex->select.from_ns);
-    return error;
-}
-
 /* The selection, of the log that is open. */
 static int prepare(struct export *ex)
 {
@@ -156,7 +145,7 @@ static int prepare(struct export *ex)
         return status;
     if (ex->log.seekable) {
         select_warn(s, &ex->log);
-        error = s->from.kind != WHEN_NEVER ? position(ex) : 0;
+        error = s->from.kind != WHEN_NEVER ? select_position(s, &ex->log) : 0;
     }
     convert.c.wants = wants;
     convert.c.from_ns = s->from.kind != WHEN_NEVER ? &s->from_ns : NULL;

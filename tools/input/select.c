@@ -207,3 +207,13 @@ bool select_keeps(struct selection *s, trace_id_t trid, const struct posixtrace_
 
     return wanted || (is_mark(e->id) && e->ns >= s->from_ns && e->ns <= s->to_ns);
 }
+
+int select_position(const struct selection *s, const struct log_file *log)
+{
+    uint64_t gaps = 0;
+    int error = posixtrace_event_count(log->trid, POSIX_TRACE_OVERFLOW, &gaps);
+
+    if (error == 0 && gaps == 0)
+        error = posixtrace_seek(log->trid, s->from_ns);
+    return error;
+}

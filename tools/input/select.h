@@ -109,5 +109,8 @@ static inline bool select_wants(struct selection *s, trace_id_t trid,
  * threads and events are selected.  A gap that began before the window has no mark in it: see
  * from_ns of struct posixtrace_conversion. */
 bool select_keeps(struct selection *s, trace_id_t trid, const struct posixtrace_event *e);
+/* Positions a log for that at the selected time; at its start if a gap may begin earlier.  0 or an
+ * error number. */
+int select_position(const struct selection *s, const struct log_file *log);
 
 #endif

@@ -19,6 +19,7 @@
 #include "common/utf8.h"
 #include "input/layouts.h"
 #include "input/log_file.h"
+#include "input/select.h"
 
 enum { PRINT_TYPES = TRACE_USER_EVENT_MAX + 1024, PRINT_THREADS = 256, PRINT_NAME = 64 };
 
@@ -81,6 +82,9 @@ struct printer {
 };
 
 extern const struct printer printer_text, printer_rows;
+
+/* All of a log that was opened, as a tree.  The exit status. */
+int print_tree(struct log_file *log, struct selection *select, const struct sites *sites);
 
 /* format: "text", "jsonl" or "csv" */
 void print_init(struct print *p, const char *format, struct log_file *log);

@@ -24,16 +24,15 @@
 #include "input/select.h"
 
 enum { PROGRESS_EVERY = 0x3fff };
-enum { FORMAT = 1, COLOUR, WIDTH, STRICT, FOLLOW };
+enum { FORMAT = 1, COLOUR, WIDTH, STRICT, FOLLOW, TREE };
 
-static const struct option_spec options[] = { { "format", true, FORMAT },
-                                              SELECT_OPTIONS,
-                                              { "color", true, COLOUR },
-                                              { "width", true, WIDTH },
-                                              { "strict", false, STRICT },
-                                              { "follow", false, FOLLOW },
-                                              SITES_OPTIONS,
-                                              { NULL, false, 0 } };
+static const struct option_spec options[] = {
+    { "format", true, FORMAT },  SELECT_OPTIONS,
+    { "color", true, COLOUR },   { "width", true, WIDTH },
+    { "strict", false, STRICT }, { "follow", false, FOLLOW },
+    { "tree", false, TREE },     SITES_OPTIONS,
+    { NULL, false, 0 }
+};
 
 static const char help[] =
     "usage: posixtrace print [OPTION]... [LOG|-]\n"
@@ -49,8 +48,8 @@ static const char help[] =
     "  --where=EXPR     the same; both options must hold (posixtrace-filter(5))\n"
     "  --caller=GLOB    of calls that a function made, as 'work' or 'work (app.c:*)'\n"
     "  --color=WHEN     text in colour: auto (default), always or never\n"
-    "  --width=N        fit text to N columns, from 40; 0: all of it. Default: the\n"
-    "                   terminal's, with '..' where something is cut, elsewhere 0\n"
+    "  --width=N        fit text to N columns, from 40; 0: all (default: terminal's)\n"
+    "  --tree           indent events inside of pairs; how long each pair took\n"
     "  --follow         events as they are made, of a running process, until it ends\n" SITES_HELP
     "  --strict         exit with 3 if the log has lost events or is damaged\n"
     "  --help           print this\n"
@@ -66,7 +65,7 @@ struct request {
     enum output_format format;
     enum colour_when colour;
     long width; /* -1: as fits */
-    bool strict, follow;
+    bool strict, follow, tree;
     struct sites sites;
 };
 
@@ -94,6 +93,7 @@ static int take_option(struct request *r, int code, const char *value)
     case WIDTH: return set_width(value, &r->width);
     case STRICT: r->strict = true; return EXIT_DONE;
     case FOLLOW: r->follow = true; return EXIT_DONE;
+    case TREE: r->tree = true; return EXIT_DONE;
     default: return options_set_log(&r->path, value);
     }
 }
@@ -280,6 +280,18 @@ static int follow_request(struct request *r)
     return status;
 }
 
+static int print_as_tree(struct request *r, struct log_file *log)
+{
+    int status;
+
+    colour_begin(r->colour);
+    if (!isatty(STDOUT_FILENO))
+        progress_begin("events", log->info.events);
+    status = print_tree(log, &r->select, &r->sites);
+    progress_end();
+    return status == EXIT_DONE ? log_file_report_loss(log, r->strict, status) : status;
+}
+
 static int print_request(struct request *r)
 {
     struct log_file log;
@@ -288,6 +300,11 @@ static int print_request(struct request *r)
 
     if (status != EXIT_DONE)
         return status;
+    if (r->tree) {
+        status = print_as_tree(r, &log);
+        log_file_close(&log);
+        return status;
+    }
     p = new_print(r, &log);
     if (!isatty(STDOUT_FILENO))
         progress_begin("events", log.info.events);
@@ -316,6 +333,9 @@ static int run(struct options *o)
         status = select_make(&r.select);
     if (status == EXIT_DONE && r.follow && (!r.path || strcmp(r.path, "-") == 0))
         status = tool_usage("--follow needs a process, a stream or a log");
+    if (status == EXIT_DONE && r.tree && (r.follow || r.width >= 0 || r.format != OUTPUT_TEXT))
+        status = tool_usage("--tree is text of any width, of a log: it goes with no --format, "
+                            "--width and --follow");
     if (status == EXIT_DONE && !r.path) {
         r.path = "-";
         if (isatty(STDIN_FILENO))

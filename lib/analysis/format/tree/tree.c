@@ -33,18 +33,30 @@ struct tree {
     struct pt_timeline *timeline;
     int64_t base;
     struct pt_sites sites;
+    bool colour, has_base;
     char *text; /* of fields */
     size_t room;
 };
 
 /* ---- parts of a line ---- */
 
-static void put_time(FILE *f, int64_t ns, int64_t base)
+/* As print has them: times, threads, names of events, marks. */
+static const char FAINT[] = "\033[2m", THREAD_COLOUR[] = "\033[36m", BOLD[] = "\033[1m",
+                  MARK[] = "\033[1;34m", PLAIN[] = "\033[0m";
+
+static const char *colour(const struct tree *c, const char *code)
 {
+    return c->colour ? code : "";
+}
+
+static void put_time(const struct tree *c, int64_t ns)
+{
+    const int64_t base = c->base;
     uint64_t since = ns < base ? (uint64_t)base - (uint64_t)ns : (uint64_t)ns - (uint64_t)base;
 
-    fprintf(f, "%*s%" PRIu64 ".%09" PRIu64, since / (uint64_t)SECOND < 10 ? 2 : 1,
-            ns < base ? "-" : "", since / (uint64_t)SECOND, since % (uint64_t)SECOND);
+    fprintf(c->job->file, "%s%*s%" PRIu64 ".%09" PRIu64 "%s", colour(c, FAINT),
+            since / (uint64_t)SECOND < 10 ? 2 : 1, ns < base ? "-" : "", since / (uint64_t)SECOND,
+            since % (uint64_t)SECOND, colour(c, PLAIN));
 }
 
 /* Between two times, which may be further apart than a time has room for. */
@@ -160,11 +172,14 @@ static void put_event(struct tree *c, const struct pt_tl_track *t, unsigned dept
     size_t length = strlen(name);
     FILE *f = c->job->file;
 
+    fputs(colour(c, THREAD_COLOUR), f);
     put_thread(f, t);
+    fputs(colour(c, PLAIN), f);
     if (!make_room(c, length * PT_ESCAPE_MAX + 1))
         return;
     *pt_escape_string(c->text, name, PT_ESCAPE_TEXT, false) = '\0';
-    fprintf(f, "%*s%s", (int)indent, "", c->text);
+    fprintf(f, "%*s%s%s%s", (int)indent, "",
+            colour(c, strncmp(name, "posix_trace_", 12) ? BOLD : MARK), c->text, colour(c, PLAIN));
     if (!ev)
         fputs(" [continued]", f);
     if (ev && ev->layout)
@@ -186,7 +201,7 @@ static void put_first(void *self, int64_t ns)
 {
     struct tree *c = self;
 
-    c->base = ns;
+    c->base = c->has_base ? c->base : ns;
     fprintf(c->job->file, "#%12s %9s  %-*s  EVENT\n", "TIME", "TOOK", THREAD, "THREAD");
 }
 
@@ -201,7 +216,7 @@ static void put_begin(void *self, const struct pt_tl_track *t, int64_t ns, uint3
 {
     struct tree *c = self;
 
-    put_time(c->job->file, ns, c->base);
+    put_time(c, ns);
     fprintf(c->job->file, " %9s", "");
     put_event(c, t, t->depth - 1u, ev ? ev->type->name : pt_timeline_label(c->timeline, label), ev);
 }
@@ -214,7 +229,7 @@ static void put_end(void *self, const struct pt_tl_track *t, int64_t ns, uint32_
 
     if (!ev)
         return; /* it continues, or its thread has ended without its end */
-    put_time(c->job->file, ns, c->base);
+    put_time(c, ns);
     if (pt_timeline_is_whole(c->timeline, since, ns))
         put_took(c->job->file, since, ns);
     else
@@ -227,7 +242,7 @@ static void put_instant(void *self, const struct pt_tl_track *t, const struct pt
 {
     struct tree *c = self;
 
-    put_time(c->job->file, ev->e->ns, c->base);
+    put_time(c, ev->e->ns);
     fprintf(c->job->file, " %9s", "");
     put_event(c, t, t->depth, ev->type->name, ev);
 }
@@ -237,7 +252,7 @@ static void put_whole(void *self, const struct pt_tl_track *t, int64_t since, ui
 {
     struct tree *c = self;
 
-    put_time(c->job->file, ev->e->ns, c->base);
+    put_time(c, ev->e->ns);
     put_took(c->job->file, since, ev->e->ns);
     put_event(c, t, t->depth, ev->type->name, ev);
     (void)label;
@@ -281,8 +296,27 @@ static void put_lost(void *self, const struct pt_tl_track *t, int64_t ns,
 static const struct pt_tl_ops ops = { put_first, put_track,   put_begin, put_end,  put_instant,
                                       put_whole, put_counter, put_run,   put_lost, NULL };
 
+static int take_options(struct tree *c)
+{
+    const char *word = pt_job_option(c->job, "color", 0),
+               *origin = pt_job_option(c->job, "origin", 0);
+    char *end = NULL;
+
+    c->colour = word && strcmp(word, "yes") == 0;
+    if (word && !c->colour && strcmp(word, "no") != 0)
+        return pt_job_fail(c->job, EINVAL, "option color=%s: say yes or no", word);
+    errno = 0;
+    c->has_base = origin != NULL;
+    c->base = origin ? strtoll(origin, &end, 10) : 0;
+    if (origin && (end == origin || *end || errno))
+        return pt_job_fail(c->job, EINVAL, "option origin=%s: say a number of ns", origin);
+    return 0;
+}
+
 static int work(struct tree *c)
 {
+    if (take_options(c) != 0)
+        return c->job->error;
     c->timeline = make_room(c, NAME) ? pt_timeline_new(c->job, &ops, c) : NULL;
     while (c->timeline && pt_timeline_next(c->timeline) && !ferror(c->job->file))
         ;
@@ -308,6 +342,8 @@ static const struct posixtrace_format_option options[] = {
     { "pair", "BEGIN,END or BEGIN,END,LABEL: these two events are a pair; may be repeated" },
     { "pairs", "no: names as x:begin and x:end are no pairs, only the pairs given are" },
     PT_SITES_OPTIONS,
+    { "origin", "ns since 1970 that times count from (the first event that is exported)" },
+    { "color", "yes: with the colours of a terminal; no (default)" },
     { NULL, NULL }
 };
 
