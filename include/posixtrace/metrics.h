@@ -106,6 +106,8 @@ const char *posixtrace_metric_event(const posixtrace_metric_t *metric, size_t i,
 /* The automaton in the language of Graphviz.  As snprintf(): at most size bytes, with NUL, and what
  * it returns is the length that the whole has; 0: no memory, or metric is NULL. */
 size_t posixtrace_metric_dot(const posixtrace_metric_t *metric, char *to, size_t size);
+/* The same as a flowchart of Mermaid, which web pages draw. */
+size_t posixtrace_metric_mermaid(const posixtrace_metric_t *metric, char *to, size_t size);
 
 /* ---- several metrics in one pass ---- */
 

@@ -94,6 +94,11 @@ static void use(const posixtrace_metric_t *metric)
     FUZZ_NEED(text && posixtrace_metric_dot(metric, text, len + 1) == len && strlen(text) == len);
     FUZZ_NEED(strncmp(text, "digraph", 7) == 0);
     free(text);
+    len = posixtrace_metric_mermaid(metric, NULL, 0);
+    text = malloc(len + 1);
+    FUZZ_NEED(text && posixtrace_metric_mermaid(metric, text, len + 1) == len &&
+              strlen(text) == len);
+    free(text);
 }
 
 static void check_fault(const struct posixtrace_metric_fault *fault, const char *text, size_t size)

@@ -66,7 +66,7 @@ BELOW = {
     "lib/analysis/format/shark": ["text", "compat/shark", "analysis/format/common"],
     "lib/analysis/format/tree": ["text", "analysis/format/common", "analysis/format/timeline"],
     "lib/analysis/format": ["text", "analysis/format/common"],
-    "lib/analysis/metrics/language": [],
+    "lib/analysis/metrics/language": ["text"],
     "lib/analysis/metrics/engine": ["analysis/metrics/language"],
     "lib/analysis/metrics/run": ["analysis/metrics/language", "analysis/metrics/engine"],
     # Reads events and bounds gaps as metrics do; statistics by the public header.

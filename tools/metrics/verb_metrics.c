@@ -48,7 +48,8 @@ enum {
     STRICT,
     LIST,
     CHECK,
-    DOT
+    DOT,
+    MERMAID
 };
 
 static const struct option_spec options[] = { { "set", true, SET },
@@ -72,12 +73,13 @@ static const struct option_spec options[] = { { "set", true, SET },
                                               { "list", false, LIST },
                                               { "check", true, CHECK },
                                               { "dot", true, DOT },
+                                              { "mermaid", true, MERMAID },
                                               { NULL, false, 0 } };
 
 static const char help[] =
     "usage: posixtrace metrics [OPTION]... LOG|-\n"
     "       posixtrace metrics --follow [OPTION]... PID|STREAM|LOG\n"
-    "       posixtrace metrics --list | --dot=NAME | --check=FILE [--set=SET]\n"
+    "       posixtrace metrics --list | --dot=NAME | --mermaid=NAME | --check=FILE\n"
     "\n"
     "Measures times of threads in a trace log, such as \"Response Time\".\n"
     "\n"
@@ -93,7 +95,7 @@ static const char help[] =
     "  --cost=NS        take NS off for each event inside; 'log', 'measure', 'none'\n"
     "  --follow         of a running process, or a log that is written, until it ends\n"
     "  --strict         exit with 3 if the log has lost events or is damaged\n"
-    "  --list, --check=FILE, --dot=NAME  a set's metrics; faults; for Graphviz\n"
+    "  --list, --check=FILE, --dot=NAME, --mermaid=NAME  names; faults; graphs\n"
     "  --help           print this\n"
     "\n"
     "Example: posixtrace metrics --stats --metric='Response Time' app.ptl\n";
@@ -101,7 +103,7 @@ static const char help[] =
 static const char follow_what[] = "--follow needs a process, a stream or a log";
 
 struct request {
-    const char *set, *check, *dot, *path;
+    const char *set, *check, *dot, *mermaid, *path;
     const char **metrics, **users; /* end with NULL */
     size_t metric_count, user_count;
     struct metrics_form form;
@@ -188,7 +190,8 @@ static int check_set(const char *path)
     return findings.count ? EXIT_FAILED : EXIT_DONE;
 }
 
-static int draw(const char *word, const char *name)
+static int draw(const char *word, const char *name,
+                size_t (*picture)(const posixtrace_metric_t *metric, char *to, size_t size))
 {
     const posixtrace_metric_t *metric;
     posixtrace_metric_set_t *set;
@@ -200,9 +203,9 @@ static int draw(const char *word, const char *name)
         return status;
     status = metrics_find(set, word, name, &metric);
     if (status == EXIT_DONE) {
-        length = posixtrace_metric_dot(metric, NULL, 0);
+        length = picture(metric, NULL, 0);
         text = tool_grow(NULL, length + 1, 1);
-        if (length == 0 || posixtrace_metric_dot(metric, text, length + 1) != length)
+        if (length == 0 || picture(metric, text, length + 1) != length)
             status = tool_error("no memory to draw %s", quote(name));
         else
             out_bytes(text, length);
@@ -368,6 +371,7 @@ static int take_option(struct request *r, int code, const char *value)
     case LIST: r->list = true; break;
     case CHECK: r->check = value; break;
     case DOT: r->dot = value; break;
+    case MERMAID: r->mermaid = value; break;
     default: return options_set_log(&r->path, value);
     }
     return EXIT_DONE;
@@ -401,17 +405,20 @@ static int serve(struct request *r)
     struct metrics_pick pick;
     int status;
 
-    if (r->list + !!r->check + !!r->dot > 1)
-        return tool_usage("--list, --check and --dot: one at a time");
-    if ((r->list || r->check || r->dot) && r->path)
-        return tool_usage("%s is too much: --list, --check and --dot take no log", quote(r->path));
+    if (r->list + !!r->check + !!r->dot + !!r->mermaid > 1)
+        return tool_usage("--list, --check, --dot and --mermaid: one at a time");
+    if ((r->list || r->check || r->dot || r->mermaid) && r->path)
+        return tool_usage("%s is too much: --list, --check, --dot and --mermaid take no log",
+                          quote(r->path));
     colour_begin(r->form.format == OUTPUT_TEXT ? r->colour : COLOUR_NEVER);
     if (r->list)
         return list_set(r->set);
     if (r->check)
         return check_set(r->check);
     if (r->dot)
-        return draw(r->set, r->dot);
+        return draw(r->set, r->dot, posixtrace_metric_dot);
+    if (r->mermaid)
+        return draw(r->set, r->mermaid, posixtrace_metric_mermaid);
     status = metrics_form_make(&r->form);
     if (status != EXIT_DONE)
         return status;

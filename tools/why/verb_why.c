@@ -17,6 +17,7 @@
 #include "why/why.h"
 
 enum { FORMAT = 1, COLOUR, WORST, METRIC, AT, STRICT };
+enum form { TEXT, JSON, DOT, MERMAID };
 enum { BATCH = 16384, WORST_DEFAULT = 3, WORST_MOST = 100000 };
 
 static const struct option_spec options[] = { { "format", true, FORMAT },
@@ -41,7 +42,8 @@ static const char help[] =
     "  --worst=N        the N longest one by one (default 3)\n"
     "  --metric=NAME    the measurements of a metric ('posixtrace metrics --list')\n"
     "  --at=T --tid=N   what thread N did at time T\n"
-    "  --format=FORMAT  text (default), or json: one object, times in ns\n"
+    "  --format=FORMAT  text (default), json: one object, times in ns; for Graphviz\n"
+    "                   dot, or mermaid: which thread waits for which\n"
     "  --color=WHEN     text in colour: auto (default), always or never\n" SELECT_HELP SITES_HELP
     "  --strict         exit with 3 if the log has lost events or is damaged\n"
     "  --help           print this\n"
@@ -58,7 +60,8 @@ struct request {
     struct selection select;
     struct sites sites;
     long worst;
-    bool json, strict;
+    enum form format;
+    bool strict;
     char *begin, *end, *by;
     posixtrace_metric_set_t *set;
 };
@@ -67,12 +70,12 @@ struct request {
 
 static int take_format(struct request *r, const char *value)
 {
-    static const char *const formats[] = { "text", "json", NULL };
+    static const char *const formats[] = { "text", "json", "dot", "mermaid", NULL };
     int index = options_index(value, formats);
 
     if (index < 0)
         return options_bad_word("format", value, formats);
-    r->json = index == 1;
+    r->format = (enum form)index;
     return EXIT_DONE;
 }
 
@@ -301,10 +304,11 @@ static int print_view(struct request *r, struct why_view *v)
     if (v->subject && !posixtrace_why_instance(v->why, 0) && v->summary->count == 0)
         return say_none(r, v);
     sites_open(&r->sites, v->log->trid);
-    if (r->json)
-        why_print_json(v);
-    else
-        why_print_text(v);
+    switch (r->format) {
+    case TEXT: why_print_text(v); break;
+    case JSON: why_print_json(v); break;
+    default: why_print_graph(v, r->format == MERMAID);
+    }
     sites_close(&r->sites);
     out_flush();
     return EXIT_DONE;
@@ -347,7 +351,7 @@ static int serve(struct request *r)
 
     if (status != EXIT_DONE)
         return status;
-    colour_begin(r->json ? COLOUR_NEVER : r->colour);
+    colour_begin(r->format != TEXT ? COLOUR_NEVER : r->colour);
     status = log_file_open(&log, r->words[r->count - 1]);
     if (status != EXIT_DONE)
         return status;

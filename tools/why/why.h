@@ -74,4 +74,9 @@ void why_tree_free(struct why_node *node);
 void why_print_text(const struct why_view *v);
 void why_print_json(const struct why_view *v);
 
+/* ---- why_graph.c ---- */
+
+/* In the language of Graphviz, or of Mermaid. */
+void why_print_graph(const struct why_view *v, bool mermaid);
+
 #endif

@@ -205,6 +205,15 @@ START_TEST(drawn)
     ck_assert_ptr_nonnull(strstr(text, "[label=\"x\\\\y, i\"]"));
     ck_assert_ptr_nonnull(strstr(text, "shape=doublecircle"));
     free(text);
+    ck_assert_uint_eq(posixtrace_metric_mermaid(NULL, few, sizeof few), 0);
+    len = posixtrace_metric_mermaid(m, few, sizeof few);
+    ck_assert_str_eq(few, "flowchar");
+    text = malloc(len + 1);
+    ck_assert_uint_eq(posixtrace_metric_mermaid(m, text, len + 1), len);
+    ck_assert_ptr_nonnull(strstr(text, "flowchart LR\n  s0((\""));
+    ck_assert_ptr_nonnull(strstr(text, "|\"x#92;y, i\"|"));
+    ck_assert_ptr_nonnull(strstr(text, "\")))\n"));
+    free(text);
     posixtrace_metric_free(m);
 }
 END_TEST
