@@ -12,8 +12,26 @@ static void add(struct pt_html *h, struct pt_html_column *c, uint64_t value)
         pt_html_fail(h, ENOMEM);
 }
 
-void pt_html_event_add(struct pt_html *h, const struct pt_html_lane *lane,
-                       const struct pt_tl_event *ev, int64_t ns)
+/* Which kinds of events the log has: the report engine needs to know. */
+static void note_role(struct pt_html *h, struct pt_html_lane *lane, enum pt_report_role role)
+{
+    switch (role) {
+    case PT_REPORT_SWITCH_IN:
+    case PT_REPORT_SWITCH_OUT:
+    case PT_REPORT_PREEMPTED:
+        h->switches++;
+        lane->switches = true;
+        break;
+    case PT_REPORT_BEGIN:
+    case PT_REPORT_END:
+    case PT_REPORT_UNLOCK:
+    case PT_REPORT_LONG_CALL: h->calls++; break;
+    default: break;
+    }
+}
+
+void pt_html_event_add(struct pt_html *h, struct pt_html_lane *lane, const struct pt_tl_event *ev,
+                       int64_t ns)
 {
     struct pt_html_events *now = &h->now;
     struct pt_html_type *t;
@@ -27,6 +45,7 @@ void pt_html_event_add(struct pt_html *h, const struct pt_html_lane *lane,
     add(h, &now->lanes, lane->number);
     add(h, &now->types, t->number);
     pt_html_type_take(h, t, ev);
+    note_role(h, lane, t->role);
     h->events++;
 }
 

@@ -26,6 +26,7 @@
 #include "analysis/html/html_columns.h"
 #include "analysis/html/html_texts.h"
 #include "analysis/report/report_map.h"
+#include "analysis/report/report_types.h"
 
 enum {
     PT_HTML_TILE_EVENTS = 65536,
@@ -136,6 +137,7 @@ struct pt_html_lane {
     uint32_t events_row, state_row;
     struct pt_html_begun *begun;
     unsigned depth, room, rows;
+    bool switches;        /* it has context switches */
     uint32_t *slice_rows; /* by depth */
 };
 
@@ -152,7 +154,8 @@ struct pt_html_type {
     uint32_t number;
     char *name;
     bool is_system;
-    int32_t begin, end;                /* labels */
+    int32_t begin, end; /* labels */
+    enum pt_report_role role;
     const posixtrace_layout_t *layout; /* NULL: no description */
     size_t count;                      /* of fields */
     struct pt_html_field *fields;
@@ -246,6 +249,7 @@ struct pt_html {
     uint64_t fields_dropped, events_dropped; /* events */
 
     /* the timeline pass */
+    uint64_t switches, calls, gaps; /* events of these kinds; places where events are missing */
     struct pt_timeline *timeline;
     int64_t gap_ns, stop_ns;
     bool in_gap, stopped;
@@ -321,8 +325,8 @@ void pt_html_types_deinit(struct pt_html *h);
 
 /* ---- html_events.c ---- */
 
-void pt_html_event_add(struct pt_html *h, const struct pt_html_lane *lane,
-                       const struct pt_tl_event *ev, int64_t ns);
+void pt_html_event_add(struct pt_html *h, struct pt_html_lane *lane, const struct pt_tl_event *ev,
+                       int64_t ns);
 /* A slice that ends with the last event. */
 void pt_html_slice_add(struct pt_html *h, uint32_t row, uint32_t label, uint32_t ordinal);
 void pt_html_tile_end(struct pt_html *h);

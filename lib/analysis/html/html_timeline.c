@@ -61,6 +61,7 @@ static void put_loss(struct pt_html *h, int64_t from, int64_t to, uint32_t value
 
 static void look_for_gap(struct pt_html *h, trace_event_id_t id, int64_t ns)
 {
+    h->gaps += id == POSIX_TRACE_OVERFLOW || id == POSIX_TRACE_FILTER;
     if (id == POSIX_TRACE_OVERFLOW && !h->in_gap) {
         h->in_gap = true;
         h->gap_ns = ns;
@@ -73,6 +74,7 @@ static void look_for_gap(struct pt_html *h, trace_event_id_t id, int64_t ns)
     } else if (id > POSIX_TRACE_ERROR || id == POSIX_TRACE_START) {
         if (h->stopped)
             put_loss(h, h->stop_ns, ns, STOPPED);
+        h->gaps += h->stopped;
         h->stopped = false;
     }
 }

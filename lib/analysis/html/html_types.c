@@ -81,6 +81,7 @@ struct pt_html_type *pt_html_type_of(struct pt_html *h, const struct pt_tl_event
     t->end = ev->type->end;
     t->layout = posixtrace_fields_layout(h->fields, e->id);
     t->last_pid = -1;
+    t->role = pt_report_type_of(e->name).role;
     if (!t->name || !make_fields(t))
         pt_html_fail(h, ENOMEM);
     return t;
