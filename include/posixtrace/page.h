@@ -24,7 +24,11 @@ extern "C" {
  * for people to copy.  report: a JSON object, as of 'posixtrace report --format=json'; why_reports:
  * such of 'posixtrace why'; each text is valid JSON.  NULL: there is none.  size: bytes of the file
  * at most, 0: 40 million; what does not fit is left out, and the page says what.  A size below
- * 200,000 is taken as that.
+ * 500,000 is taken as that.
+ *
+ * code and data return a name for an address of that process at that time, of a call (the address
+ * to which it returns) or of a variable, which is valid until the next such call; NULL: not known.
+ * Or they are NULL.
  *
  * write gets the file piece by piece, in order.  progress is called now and then with the events
  * that were read, of all passes over the log, or is NULL.  Both return 0 to continue.  All texts
@@ -38,6 +42,8 @@ struct posixtrace_page_options {
     uint64_t size;
     int (*write)(void *context, const void *bytes, size_t length);
     int (*progress)(void *context, uint64_t events);
+    const char *(*code)(void *context, pid_t pid, int64_t ns, uint64_t address);
+    const char *(*data)(void *context, pid_t pid, int64_t ns, uint64_t address);
     void *context;
 };
 

@@ -134,6 +134,24 @@ static char *command(const char *words, const char *path)
     return text;
 }
 
+static const char *name_code(void *context, pid_t pid, int64_t ns, uint64_t address)
+{
+    static char text[SITES_TEXT];
+    const struct html *html = context;
+
+    return sites_find(html->v->sites, pid, ns, address, POSIXTRACE_ADDRESS_RETURN, text) > 0 ? text
+                                                                                             : NULL;
+}
+
+static const char *name_data(void *context, pid_t pid, int64_t ns, uint64_t address)
+{
+    static char text[SITES_TEXT];
+    const struct html *html = context;
+
+    return sites_find(html->v->sites, pid, ns, address, POSIXTRACE_ADDRESS_DATA, text) > 0 ? text
+                                                                                           : NULL;
+}
+
 static int fail(const struct html *html, const char *path, int error)
 {
     const struct log_file *log = html->v->log;
@@ -163,6 +181,8 @@ static int write_page(struct html *html, const char *path, uint64_t size)
                                                .size = size,
                                                .write = write_piece,
                                                .progress = show_progress,
+                                               .code = name_code,
+                                               .data = name_data,
                                                .context = html };
     int error;
 

@@ -9,8 +9,10 @@
 #include <stdlib.h>
 
 #include "analysis/html/html_state.h"
+#include "analysis/html/html_web.h"
 
 enum { LEVELS_PART = 5 }; /* of the budget, kept for levels */
+enum { NOTES = 4096 };    /* bytes of further notes and the like */
 
 static uint64_t for_tiles(const struct pt_html *h)
 {
@@ -113,9 +115,26 @@ static void merge_missing(struct pt_html_tiles *m)
     m->count = kept;
 }
 
+/* What the head and the skeleton leave; the head gets shorter where blocks are dropped. */
+static void set_exactly(struct pt_html *h)
+{
+    struct pt_html_bytes head = { .at = NULL };
+    uint64_t fixed = NOTES;
+
+    pt_html_head(h, &head);
+    fixed += head.used;
+    for (unsigned i = 0; i < PT_HTML_PIECES; i++)
+        fixed += pt_html_pieces[i].length;
+    h->budget = h->size > fixed ? h->size - fixed : 0;
+    pt_html_bytes_deinit(&head);
+}
+
 void pt_html_budget_end(struct pt_html *h)
 {
     bool whole = true;
+
+    if (!h->error)
+        set_exactly(h);
 
     while (!h->error && h->blocks.size > h->budget && (drop_fields(h) || drop_events(h)))
         ;

@@ -117,6 +117,19 @@ static void put_type(const struct pt_html_type *t, struct pt_html_bytes *to)
     put(to, "]}");
 }
 
+/* By name, or in hexadecimal. */
+static void put_address(const struct pt_html *h,
+                        const char *(*name)(void *, pid_t, int64_t, uint64_t), pid_t pid,
+                        int64_t ns, uint64_t address, struct pt_html_bytes *to)
+{
+    const char *text = name ? name(h->options.context, pid, ns, address) : NULL;
+
+    if (text)
+        put_string(to, text);
+    else
+        put(to, "\"0x%" PRIx64 "\"", address);
+}
+
 static void put_types(const struct pt_html *h, struct pt_html_bytes *to)
 {
     put(to, "\"types\":[");
@@ -127,10 +140,7 @@ static void put_types(const struct pt_html *h, struct pt_html_bytes *to)
     put(to, "],\n\"sites\":[");
     for (size_t i = 0; i < h->site_count; i++) {
         put(to, i ? "," : "");
-        if (h->site_names && h->site_names[i])
-            put_string(to, h->site_names[i]);
-        else
-            put(to, "\"0x%" PRIx64 "\"", h->sites[i]);
+        put_address(h, h->options.code, h->sites[i].pid, h->sites[i].ns, h->sites[i].address, to);
     }
     put(to, "],\n");
 }
@@ -164,6 +174,7 @@ static void put_lanes(const struct pt_html *h, struct pt_html_bytes *to)
 
 static void put_row(const struct pt_html *h, const struct pt_html_row *r, struct pt_html_bytes *to)
 {
+    const struct pt_html_process *process;
     static const char *const kinds[] = { "slice", "state", "events", "counter",
                                          "loss",  "cpu",   "lock" };
 
@@ -181,8 +192,9 @@ static void put_row(const struct pt_html *h, const struct pt_html_row *r, struct
     case PT_HTML_LOSS: put(to, ",\"lane\":-1"); break;
     case PT_HTML_CPU: put(to, ",\"cpu\":%" PRIu32, r->owner); break;
     case PT_HTML_LOCK:
-        put(to, ",\"process\":%d,\"object\":\"%" PRIu64 "\",\"name\":\"0x%" PRIx64 "\"",
-            (int)r->owner, r->object, r->object);
+        process = h->processes.items[r->owner];
+        put(to, ",\"process\":%d,\"object\":\"%" PRIu64 "\",\"name\":", (int)r->owner, r->object);
+        put_address(h, h->options.data, process->pid, h->origin + h->span, r->object, to);
         break;
     }
     put(to, "}");

@@ -11,7 +11,7 @@
 #include "analysis/html/html_web.h"
 
 #define SIZE_DEFAULT UINT64_C(40000000)
-#define SIZE_LEAST   UINT64_C(200000)
+#define SIZE_LEAST   UINT64_C(500000)
 
 enum { BATCH = 64, HEAD_LEAST = 16384 };
 
@@ -66,16 +66,17 @@ static int find_span(struct pt_html *h)
 /* Of the file, what the skeleton and texts leave. */
 static void set_budget(struct pt_html *h)
 {
-    uint64_t size = h->options.size ? h->options.size : SIZE_DEFAULT, fixed = HEAD_LEAST;
+    uint64_t fixed = HEAD_LEAST;
 
-    size = size < SIZE_LEAST ? SIZE_LEAST : size;
+    h->size = h->options.size ? h->options.size : SIZE_DEFAULT;
+    h->size = h->size < SIZE_LEAST ? SIZE_LEAST : h->size;
     for (unsigned i = 0; i < PT_HTML_PIECES; i++)
         fixed += pt_html_pieces[i].length;
     if (h->options.report)
         fixed += strlen(h->options.report);
     for (size_t i = 0; i < h->options.why_count; i++)
         fixed += strlen(h->options.why_reports[i]);
-    h->budget = size > 2 * fixed ? size - fixed : size / 2;
+    h->budget = h->size > fixed + h->size / 8 ? h->size - fixed : h->size / 8;
 }
 
 static int make(struct pt_html *h)

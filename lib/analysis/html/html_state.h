@@ -6,9 +6,9 @@
  * One pass of the timeline engine makes events, slices, processors, counters and losses
  * (html_timeline.c); one of the report engine states, locks and flows (html_states.c), if the log
  * has context switches or calls.  Both add items to rows.  An item goes into the finest level,
- * which joins short neighbours and gives the result to the next one, and so on (html_levels.c).  Memory
- * is that of the blocks, which the budget bounds (html_budget.c), of the levels, of one tile, and
- * of lanes and rows.
+ * which joins short neighbours and gives the result to the next one, and so on (html_levels.c).
+ * Memory is that of the blocks, which the budget bounds (html_budget.c), of the levels, of one
+ * tile, and of lanes and rows.
  *
  * The first error is kept in error; after it nothing is added.
  */
@@ -173,6 +173,13 @@ struct pt_html_event_tile {
     double score; /* the longest slice that ends there, as a multiple of the mean of its label */
 };
 
+/* Where events were recorded. */
+struct pt_html_site {
+    uint64_t address;
+    int64_t ns;
+    int32_t pid;
+};
+
 struct pt_html_events {
     struct pt_html_column ns, lanes, types;
     struct pt_html_column rows, labels, ends, lengths;
@@ -203,8 +210,8 @@ struct pt_html {
     posixtrace_fields_t *fields;
     int error;
     int64_t origin, span;
-    uint64_t budget; /* bytes of blocks */
-    uint64_t read;   /* events, in all passes */
+    uint64_t size, budget; /* bytes of the file, and of blocks, at most */
+    uint64_t read;         /* events, in all passes */
     uint64_t events;
 
     struct pt_html_blocks blocks;
@@ -214,8 +221,7 @@ struct pt_html {
     struct pt_html_lane *last_lane;
     struct pt_html_row *rows;
     uint32_t row_count, row_room;
-    uint64_t *sites; /* addresses; html_types.c */
-    char **site_names;
+    struct pt_html_site *sites; /* html_types.c */
     size_t site_count, site_room;
     char **labels;
     double *label_mean; /* by label: mean length, and how many */

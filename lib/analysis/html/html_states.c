@@ -170,7 +170,7 @@ static bool split(struct pt_html_watch *w, struct pt_html_runner *runner, size_t
     return true;
 }
 
-/* Time from begin to ns that was not known was in a call of that kind. */
+/* Time between these that was not known was in a call of that kind. */
 static void relabel(struct pt_html_watch *w, struct pt_report_thread *th, unsigned kind,
                     int64_t begin, int64_t ns)
 {

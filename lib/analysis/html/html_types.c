@@ -90,24 +90,25 @@ struct pt_html_type *pt_html_type_of(struct pt_html *h, const struct pt_tl_event
 /* ---- values ---- */
 
 /* The place + 1 of an address of the program; 0: none, or there are too many. */
-static uint32_t site_of(struct pt_html *h, uint64_t address, int32_t pid)
+static uint32_t site_of(struct pt_html *h, const struct posixtrace_event *e)
 {
-    struct pt_report_key key = { .a = address, .b = (uint32_t)pid };
+    struct pt_report_key key = { .a = e->prog_address, .b = (uint32_t)e->pid };
     uint32_t *number;
 
-    if (address == 0)
+    if (e->prog_address == 0)
         return 0;
     number = h->site_count < SITES_MOST ? pt_report_map_make(&h->site_map, key, sizeof *number)
                                         : pt_report_map_find(&h->site_map, key);
     if (!number)
         return 0;
     if (*number == 0) {
-        uint64_t *sites = pt_html_more(h, h->sites, h->site_count, &h->site_room, sizeof *sites);
+        struct pt_html_site *sites = pt_html_more(h, h->sites, h->site_count, &h->site_room,
+                                                  sizeof *sites);
 
         if (!sites)
             return 0;
         h->sites = sites;
-        sites[h->site_count++] = address;
+        sites[h->site_count++] = (struct pt_html_site){ e->prog_address, e->ns, e->pid };
         *number = (uint32_t)h->site_count;
     }
     return *number;
@@ -203,7 +204,7 @@ void pt_html_type_take(struct pt_html *h, struct pt_html_type *t, const struct p
     if (e->prog_address != t->last_address || e->pid != t->last_pid) {
         t->last_address = e->prog_address;
         t->last_pid = e->pid;
-        t->last_site = site_of(h, e->prog_address, e->pid);
+        t->last_site = site_of(h, e);
     }
     add(h, &t->sites, t->last_site);
     for (size_t i = 0; i < t->count; i++)

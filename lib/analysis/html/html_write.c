@@ -166,8 +166,8 @@ static void write_attributes(struct pt_html *h)
 
     for (unsigned i = 0; i < POSIXTRACE_LOSS_CAUSES; i++)
         lost += h->info.lost[i];
-    snprintf(text, sizeof text, "data-events=\"%" PRIu64 "\" data-lost=\"%" PRIu64 "\"", h->events,
-             lost);
+    snprintf(text, sizeof text, "lang=\"en\" data-events=\"%" PRIu64 "\" data-lost=\"%" PRIu64 "\"",
+             h->events, lost);
     write_text(h, text);
 }
 
