@@ -22,7 +22,8 @@ extern "C" {
 /*
  * name: of the log, for people.  print, why: command lines that show an event and explain a time,
  * for people to copy.  report: a JSON object, as of 'posixtrace report --format=json'; why_reports:
- * such of 'posixtrace why'; each text is valid JSON.  NULL: there is none.  size: bytes of the file
+ * such of 'posixtrace why'; each text is valid JSON.  note: for people, of what
+ * the caller has left out.  NULL: there is none.  size: bytes of the file
  * at most, 0: 40 million; what does not fit is left out, and the page says what.  A size below
  * 500,000 is taken as that.
  *
@@ -39,6 +40,7 @@ struct posixtrace_page_options {
     const char *report;
     const char *const *why_reports;
     size_t why_count;
+    const char *note;
     uint64_t size;
     int (*write)(void *context, const void *bytes, size_t length);
     int (*progress)(void *context, uint64_t events);

@@ -17,7 +17,8 @@ import tempfile
 import page_data
 import random_logs
 
-ROUNDS = 5
+ROUNDS, DAMAGED = 3, 30
+DATA = pathlib.Path(__file__).resolve().parent.parent / "data"
 EVIL = ["</script><script>alert(1)</script>", "<!--", "]]>", "\" onload=\"x", "a\u2028b\u2029c", "{{head}}", "&lt;&#x3c;"]
 DESCRIPTIONS = ["u32 id; str name", "i64 a; u8 b {no, yes = 200}; f64 c; x16 d", "u8[3] list; char[4] word", "str text",
                 "f32 small; i8 tiny; bool flag", "u16 value"]
@@ -206,6 +207,82 @@ def check_sizes(tool, rng, folder):
         page.check_levels(sums)
 
 
+# ---- losses, damage ----
+
+def check_lost(page, about):
+    """The losses are those of posixtrace info, and a place of each is shown."""
+    lost = page.head["lost"]
+    assert int(lost["total"]) == about["lost"] == sum(int(n) for _, n in lost["causes"])
+    assert {cause: int(n) for cause, n in lost["causes"]} == {k: v for k, v in about["lost_by_cause"].items() if v}
+    mine = {}
+    for lane in page.head["lanes"]:
+        key = page.head["processes"][lane["process"]]["pid"] if lane["process"] >= 0 else 0, lane["tid"]
+        mine[key] = int(lane["lost"])
+    wanted = {}
+    for thread in about["threads"]:
+        key = thread["pid"], thread["tid"]
+        wanted[key] = wanted.get(key, 0) + thread["lost"]
+    assert all(mine.get(key, 0) == n for key, n in wanted.items() if key[1]), (mine, wanted)
+
+
+def check_gaps(page, lines):
+    """From each posix_trace_overflow to its resume, and from each stop to the next event."""
+    found, wanted, since = [], [], None
+    for row, begin, length, value in page.items():
+        if page.head["rows"][row]["kind"] == "loss" and value == 0:
+            found.append((begin, begin + length))
+    for line in lines:
+        ns = line["ts"] - int(page.head["origin"])
+        if line["event"] == "posix_trace_overflow" and since is None:
+            since = ns
+        elif line["event"] == "posix_trace_resume":
+            wanted.append((since or 0, ns))
+            since = None
+    if since is not None:
+        wanted.append((since, page.head["span"]))
+    assert sorted(found) == wanted, (found, wanted)
+
+
+def check_kept(tool, folder):
+    """The logs of all versions, some of them full, cut or with losses."""
+    lost = 0
+    for source in sorted(DATA.glob("log-*/*.ptl")):
+        log = folder / source.name
+        log.write_bytes(source.read_bytes())
+        subprocess.run([tool, "report", f"--html={log.with_suffix('.html')}", "--force", log], capture_output=True,
+                       check=True)
+        page = page_data.Page(log.with_suffix(".html"))
+        page.check()
+        text = subprocess.run([tool, "print", "--format=jsonl", log], capture_output=True, check=True).stdout
+        lines = [json.loads(line) for line in text.decode().split("\n")[:-1]]
+        compare_events(page, lines)
+        check_gaps(page, lines)
+        info = subprocess.run([tool, "info", "--format=jsonl", log], capture_output=True, check=True).stdout
+        check_lost(page, json.loads(info))
+        page.check_levels(page.sums())
+        lost += int(page.head["lost"]["total"])
+    assert lost > 0
+
+
+def check_damaged(tool, rng, folder):
+    """Of a log with changed bytes there is a page that can be read, or a message."""
+    made, log, page = 0, folder / "damaged.ptl", folder / "damaged.html"
+    sources = sorted(DATA.glob("log-*/*.ptl"))
+    for _ in range(DAMAGED):
+        data = bytearray(rng.choice(sources).read_bytes())
+        for _ in range(rng.choice((1, 3, 40))):
+            data[rng.randrange(len(data))] = rng.randrange(256)
+        log.write_bytes(data[:rng.choice((len(data), rng.randrange(len(data))))])
+        done = subprocess.run([tool, "report", f"--html={page}", "--force", log], capture_output=True, check=False)
+        assert done.returncode in (0, 1), (done, data.hex())
+        if done.returncode == 0:
+            found = page_data.Page(page)
+            found.check()
+            found.check_levels(found.sums())
+            made += 1
+    assert made > 0
+
+
 def check_errors(tool, folder):
     event = {"pid": 1, "tid": 1, "thread_id": "0x1", "thread": "t", "event": "e", "addr": "0x1", "trunc": 0, "data": ""}
     log = log_of(tool, folder, [{**event, "ts": 5}, {**event, "ts": 2**53 + 10}])
@@ -235,6 +312,8 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         check_errors(tool, folder)
+        check_kept(tool, folder)
+        check_damaged(tool, rng, folder)
         check_sizes(tool, rng, folder)
         for _ in range(ROUNDS):
             check_random(tool, rng, folder)

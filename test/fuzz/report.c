@@ -5,13 +5,16 @@
  * that has passed, data; and why its pairs took long.  The shares of each thread's time add up to
  * it, the counts fit the events that there are, and a second report of the log says the same.
  * Segments of a pair add up to it, and those below one to that; shares of a job to its response.
+ * The page of the log is the same twice.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 #include <posixtrace/event.h>
 #include <posixtrace/jobs.h>
 #include <posixtrace/log.h>
+#include <posixtrace/page.h>
 #include <posixtrace/report.h>
 #include <posixtrace/system.h>
 #include <posixtrace/why.h>
@@ -273,6 +276,28 @@ static void find_jobs(trace_id_t trid)
     posixtrace_jobs_free(j);
 }
 
+static int count_bytes(void *context, const void *bytes, size_t length)
+{
+    uint64_t *sum = context;
+
+    for (size_t i = 0; i < length; i++)
+        *sum = mix(*sum, ((const uint8_t *)bytes)[i]);
+    return 0;
+}
+
+/* Of all of it, and of the same file again. */
+static uint64_t make_page(trace_id_t trid)
+{
+    uint64_t sum = 0;
+    const struct posixtrace_page_options options = { .name = "fuzz",
+                                                     .write = count_bytes,
+                                                     .context = &sum };
+    int error = posixtrace_page_write(trid, &options, sizeof options);
+
+    FUZZ_NEED(error == 0 || (error == ENOTSUP && !posixtrace_page_available()));
+    return sum;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     trace_id_t trid = make_log(data, size);
@@ -280,6 +305,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     find_jobs(trid);
     FUZZ_NEED(report_on(trid, false) == all && report_on(trid, true) == part);
+    FUZZ_NEED(make_page(trid) == make_page(trid));
     explain_all(trid, size > 0 ? data[size - 1] : 0);
     FUZZ_NEED(posix_trace_close(trid) == 0);
     logs++;

@@ -31,6 +31,7 @@ struct html {
     char *report;
     char *why[PAIRS_MOST];
     size_t why_count;
+    bool why_left_out;
 };
 
 /* ---- the worst cases ---- */
@@ -91,6 +92,7 @@ static int add_all_why(struct html *html)
     int status = EXIT_DONE;
 
     most = most < PAIRS_MOST ? most : PAIRS_MOST;
+    html->why_left_out = v->rows[REPORT_PAIRS].count > most;
     for (size_t i = 0; i < v->rows[REPORT_PAIRS].count && i < most && status == EXIT_DONE; i++)
         status = add_why(html, report_pair(v, i)->name);
     return status;
@@ -133,6 +135,9 @@ static char *command(const char *words, const char *path)
     stpcpy(at, "'");
     return text;
 }
+
+static const char why_note[] =
+    "The log has more pairs than the page explains: 'posixtrace why' explains the others.";
 
 static const char *name_code(void *context, pid_t pid, int64_t ns, uint64_t address)
 {
@@ -179,6 +184,7 @@ static int write_page(struct html *html, const char *path, uint64_t size)
                                                .why_reports = (const char *const *)html->why,
                                                .why_count = html->why_count,
                                                .size = size,
+                                               .note = html->why_left_out ? why_note : NULL,
                                                .write = write_piece,
                                                .progress = show_progress,
                                                .code = name_code,

@@ -14,7 +14,7 @@
 enum {
     FINEST_PART = 20,  /* the finest level has at most 2^20 buckets over the span, */
     COARSEST_PART = 8, /* the coarsest at least 2^8, unless it has too many items */
-    ITEM_BYTES = 64    /* of the budget, for an item */
+    ITEM_BYTES = 128   /* a level has at most an item for so many bytes of the budget */
 };
 
 void pt_html_levels_init(struct pt_html *h)

@@ -90,6 +90,8 @@ static int make(struct pt_html *h)
     if (error)
         return error;
     set_budget(h);
+    if (h->options.note)
+        pt_html_note(h, "%s", h->options.note);
     pt_html_levels_init(h);
     pt_html_counters_init(h);
     pt_html_timeline_pass(h);
