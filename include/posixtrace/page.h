@@ -22,10 +22,10 @@ extern "C" {
 /*
  * name: of the log, for people.  print, why: command lines that show an event and explain a time,
  * for people to copy.  report: a JSON object, as of 'posixtrace report --format=json'; why_reports:
- * such of 'posixtrace why'; each text is valid JSON.  note: for people, of what
- * the caller has left out.  NULL: there is none.  size: bytes of the file
- * at most, 0: 40 million; what does not fit is left out, and the page says what.  A size below
- * 500,000 is taken as that.
+ * such of 'posixtrace why'; each text is valid JSON.  note: for people, of what the caller has left
+ * out.  NULL: there is none.  size: bytes of the file at most, 0: 40 million; what does not fit is
+ * left out, and the page says what.  A size below 500,000 is taken as that.  The names of threads
+ * are always there, at some 200 bytes for each.
  *
  * code and data return a name for an address of that process at that time, of a call (the address
  * to which it returns) or of a variable, which is valid until the next such call; NULL: not known.

@@ -7,8 +7,8 @@
  * usage: page POSIXTRACE
  *
  * Two logs are made.  In the first four threads serve requests with nested pairs of events, with an
- * id and a random key in each, and a counter.  The second is as 'record --system' makes them: context
- * switches, calls on descriptors, and a mutex.
+ * id and a random key in each, and a counter.  The second is as 'record --system' makes them:
+ * context switches, calls on descriptors, and a mutex.
  */
 #include <fcntl.h>
 #include <stdlib.h>

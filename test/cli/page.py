@@ -288,7 +288,7 @@ def check_errors(tool, folder):
     log = log_of(tool, folder, [{**event, "ts": 5}, {**event, "ts": 2**53 + 10}])
     page = folder / "error.html"
     for arguments, text in (((log,), b"104 days"), (("-",), b"cannot be read twice"),
-                            (("--from=+1s", log), b"whole log")):
+                            (("--from=+1s", log), b"whole log"), (("--top=3", log), b"leave out --top")):
         with open(log, "rb") as file:
             pipe = subprocess.Popen(["cat"], stdin=file, stdout=subprocess.PIPE)
             done = subprocess.run([tool, "report", f"--html={page}", *map(str, arguments)], stdin=pipe.stdout,
@@ -297,6 +297,7 @@ def check_errors(tool, folder):
             pipe.wait()
         assert done.returncode != 0 and text in done.stderr and not page.exists(), done
     log = log_of(tool, folder, [{**event, "ts": 5}])
+    assert run(tool, "report", "--html=-", log) == open(make_page(tool, log).path, "rb").read()
     page.write_text("mine")
     done = subprocess.run([tool, "report", f"--html={page}", log], capture_output=True, check=False)
     assert done.returncode != 0 and b"--force" in done.stderr and page.read_text() == "mine"

@@ -82,6 +82,7 @@ def read_column(data, at):
 
 class Page:
     def __init__(self, path):
+        self.path = path
         text = open(path, encoding="utf-8").read()
         self.size = len(text.encode())
         self.text = text

@@ -161,6 +161,8 @@ static int fail(const struct html *html, const char *path, int error)
 {
     const struct log_file *log = html->v->log;
 
+    if (html->write_error == EPIPE && html->file.fd == STDOUT_FILENO)
+        return EXIT_PIPE;
     if (html->write_error)
         return tool_error("cannot write %s: %s", quote(path), strerror(error));
     if (error == EOVERFLOW)
@@ -226,17 +228,25 @@ int report_html_check(const struct log_file *log)
     return EXIT_DONE;
 }
 
-int report_print_html(struct report_view *v, const char *path, uint64_t size, bool replace)
+static int make_file(struct html *html, const char *path, uint64_t size, bool replace)
 {
-    struct html html = { .v = v };
-    int status = atomic_file_open(&html.file, path, replace);
+    int status = atomic_file_open(&html->file, path, replace);
 
     if (status != EXIT_DONE)
         return status;
-    status = make(&html, path, size);
+    status = make(html, path, size);
     if (status == EXIT_DONE)
-        status = atomic_file_keep(&html.file);
-    atomic_file_drop(&html.file);
+        status = atomic_file_keep(&html->file);
+    atomic_file_drop(&html->file);
+    return status;
+}
+
+int report_print_html(struct report_view *v, const char *path, uint64_t size, bool replace)
+{
+    struct html html = { .v = v, .file.fd = STDOUT_FILENO };
+    int status = strcmp(path, "-") == 0 ? make(&html, "standard output", size)
+                                        : make_file(&html, path, size, replace);
+
     for (size_t i = 0; i < html.why_count; i++)
         free(html.why[i]);
     free(html.report);

@@ -216,6 +216,11 @@ static int serve(struct request *r)
         return tool_usage("no log named");
     if (r->html && select_is_any(&r->select))
         return tool_usage("a page shows the whole log: leave out %s", select_text(&r->select));
+    if (r->html && (r->json || r->top >= 0))
+        return tool_usage("a page has all of the report: leave out --%s",
+                          r->json ? "format" : "top");
+    if (r->html && strcmp(r->html, "-") == 0 && isatty(STDOUT_FILENO))
+        return tool_usage("a page is no text for a terminal; name a file, or redirect it");
     colour_begin(r->json ? COLOUR_NEVER : r->colour);
     status = log_file_open(&log, r->path);
     if (status != EXIT_DONE)

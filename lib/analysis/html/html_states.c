@@ -349,8 +349,8 @@ void pt_html_states_pass(struct pt_html *h)
     error = read_all(&w);
     if (error)
         pt_html_fail(h, error);
-    end_threads(&w);
     pt_html_locks_end(&w);
+    end_threads(&w);
     h->read += posixtrace_report_events(w.report);
     posixtrace_report_free(w.report);
 }

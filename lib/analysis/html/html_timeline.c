@@ -8,6 +8,7 @@
 
 #include "analysis/html/html_state.h"
 
+enum { TIMELINE_NOTES = 4 };
 enum { AHEAD = 64, CUT_BEGIN = 1, CUT_END = 2, NO_OWNER = UINT32_MAX };
 enum { LOST, STOPPED }; /* values of items of losses */
 
@@ -328,9 +329,13 @@ static void end_pass(struct pt_html *h)
     copy_counters(h);
 }
 
+/* The first ones: many are of one kind. */
 static void take_note(void *context, const char *text)
 {
-    pt_html_note(context, "%s", text);
+    struct pt_html *h = context;
+
+    if (h->note_count < TIMELINE_NOTES)
+        pt_html_note(h, "%s", text);
 }
 
 static int take_progress(void *context, uint64_t events)
