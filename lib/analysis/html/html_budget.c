@@ -84,10 +84,26 @@ static bool drop_tile(struct pt_html *h, struct pt_html_tiles *tiles)
     return false;
 }
 
+/* What is left where no event is. */
+static bool drop_detail(struct pt_html *h)
+{
+    bool any = drop_tile(h, &h->counters[0].tiles) || drop_tile(h, &h->detail_tiles) ||
+               drop_tile(h, &h->flow_tiles) || drop_tile(h, &h->long_tiles);
+
+    h->detail_dropped |= any;
+    return any;
+}
+
+static void drop_to(struct pt_html *h, uint64_t size)
+{
+    while (!h->error && h->blocks.size > size &&
+           (drop_fields(h) || drop_events(h) || drop_detail(h)))
+        ;
+}
+
 void pt_html_budget_keep(struct pt_html *h)
 {
-    while (!h->error && h->blocks.size > for_tiles(h) && (drop_fields(h) || drop_events(h)))
-        ;
+    drop_to(h, for_tiles(h));
 }
 
 static int by_time(const void *a, const void *b)
@@ -131,18 +147,10 @@ static void set_exactly(struct pt_html *h)
 
 void pt_html_budget_end(struct pt_html *h)
 {
-    bool whole = true;
-
     if (!h->error)
         set_exactly(h);
-
-    while (!h->error && h->blocks.size > h->budget && (drop_fields(h) || drop_events(h)))
-        ;
-    while (!h->error && h->blocks.size > h->budget &&
-           (drop_tile(h, &h->counters[0].tiles) || drop_tile(h, &h->detail_tiles) ||
-            drop_tile(h, &h->flow_tiles) || drop_tile(h, &h->long_tiles)))
-        whole = false;
-    if (!whole)
+    drop_to(h, h->budget);
+    if (h->detail_dropped)
         pt_html_note(h,
                      "The page has not all states, counters and long slices: its size is limited.");
     if (h->fields_dropped > 0)

@@ -6,6 +6,8 @@
 
 #include "analysis/html/html_state.h"
 
+enum { TOGETHER = 4 * PT_HTML_TILE_ITEMS }; /* are sorted, and become tiles */
+
 void pt_html_detail_add(struct pt_html *h, const struct pt_html_item *item)
 {
     bool wide = item->length > h->span / PT_HTML_WIDE_PART;
@@ -14,31 +16,10 @@ void pt_html_detail_add(struct pt_html *h, const struct pt_html_item *item)
     if (h->error)
         return;
     pt_html_level_add(h, item);
-    if (pt_html_items_add(h, to, item) && to->count == 4 * PT_HTML_TILE_ITEMS) {
+    if (pt_html_items_add(h, to, item) && to->count == TOGETHER) {
         pt_html_items_tile(h, to, 4, &h->detail_tiles);
         pt_html_budget_keep(h);
     }
-}
-
-void pt_html_long_add(struct pt_html *h, uint32_t row, uint32_t label, int64_t begin, int64_t end,
-                      unsigned flags)
-{
-    struct pt_html_long *at = pt_html_more(h, h->longs, h->long_count, &h->long_room, sizeof *at);
-
-    if (!at)
-        return;
-    h->longs = at;
-    at[h->long_count++] = (struct pt_html_long){ row, label, begin, end - begin, flags };
-}
-
-void pt_html_flow_add(struct pt_html *h, const struct pt_html_flow *flow)
-{
-    struct pt_html_flow *at = pt_html_more(h, h->flows, h->flow_count, &h->flow_room, sizeof *at);
-
-    if (!at)
-        return;
-    h->flows = at;
-    at[h->flow_count++] = *flow;
 }
 
 static int longs_by_time(const void *a, const void *b)
@@ -111,14 +92,51 @@ static void put_sorted(struct pt_html *h, const void *array, size_t total,
     }
 }
 
+static void put_longs(struct pt_html *h)
+{
+    if (h->long_count > 0)
+        qsort(h->longs, h->long_count, sizeof *h->longs, longs_by_time);
+    put_sorted(h, h->longs, h->long_count, long_member, 2, &h->long_tiles);
+    h->long_count = 0;
+}
+
+static void put_flows(struct pt_html *h)
+{
+    if (h->flow_count > 0)
+        qsort(h->flows, h->flow_count, sizeof *h->flows, flows_by_time);
+    put_sorted(h, h->flows, h->flow_count, flow_member, 1, &h->flow_tiles);
+    h->flow_count = 0;
+}
+
+void pt_html_long_add(struct pt_html *h, uint32_t row, uint32_t label, int64_t begin, int64_t end,
+                      unsigned flags)
+{
+    struct pt_html_long *at = pt_html_more(h, h->longs, h->long_count, &h->long_room, sizeof *at);
+
+    if (!at)
+        return;
+    h->longs = at;
+    at[h->long_count++] = (struct pt_html_long){ row, label, begin, end - begin, flags };
+    if (h->long_count == TOGETHER)
+        put_longs(h);
+}
+
+void pt_html_flow_add(struct pt_html *h, const struct pt_html_flow *flow)
+{
+    struct pt_html_flow *at = pt_html_more(h, h->flows, h->flow_count, &h->flow_room, sizeof *at);
+
+    if (!at)
+        return;
+    h->flows = at;
+    at[h->flow_count++] = *flow;
+    if (h->flow_count == TOGETHER)
+        put_flows(h);
+}
+
 void pt_html_details_end(struct pt_html *h)
 {
     pt_html_items_tile(h, &h->details, 4, &h->detail_tiles);
     pt_html_items_tile(h, &h->wide_details, 4, &h->detail_tiles);
-    if (h->long_count > 0)
-        qsort(h->longs, h->long_count, sizeof *h->longs, longs_by_time);
-    put_sorted(h, h->longs, h->long_count, long_member, 2, &h->long_tiles);
-    if (h->flow_count > 0)
-        qsort(h->flows, h->flow_count, sizeof *h->flows, flows_by_time);
-    put_sorted(h, h->flows, h->flow_count, flow_member, 1, &h->flow_tiles);
+    put_longs(h);
+    put_flows(h);
 }

@@ -7,7 +7,7 @@
 
 #include "analysis/html/html_states.h"
 
-enum { LOCK_ROWS = 4096, FLOWS_MOST = 1 << 20 };
+enum { LOCK_ROWS = 4096 };
 enum { FLOW_LOCK, FLOW_CONDITION, FLOW_SEMAPHORE, FLOW_BARRIER, FLOW_PIPE, FLOW_THREAD };
 
 static struct pt_html_object *object_of(struct pt_html_watch *w, struct pt_report_object *o)
@@ -162,12 +162,6 @@ static void put_flow(struct pt_html_watch *w, unsigned kind, struct pt_report_th
 
     if (!a || !b)
         return;
-    if (w->h->flow_count == FLOWS_MOST) {
-        if (!w->any_flow_left_out)
-            pt_html_note(w->h, "The page has the first %d flows between threads.", FLOWS_MOST);
-        w->any_flow_left_out = true;
-        return;
-    }
     flow.from = a->lane->number;
     flow.to = b->lane->number;
     flow.length = pt_html_time(w->h, to->at) - flow.ns;

@@ -31,7 +31,9 @@ void pt_html_note(struct pt_html *h, const char *format, ...)
 
 int64_t pt_html_time(const struct pt_html *h, int64_t ns)
 {
-    return ns <= h->origin ? 0 : ns - h->origin > h->span ? h->span : ns - h->origin;
+    uint64_t since = ns <= h->origin ? 0 : (uint64_t)ns - (uint64_t)h->origin;
+
+    return since > (uint64_t)h->span ? h->span : (int64_t)since;
 }
 
 void *pt_html_more(struct pt_html *h, void *array, size_t count, size_t *room, size_t size)

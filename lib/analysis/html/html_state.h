@@ -253,6 +253,7 @@ struct pt_html {
     char *notes[PT_HTML_NOTES];
     unsigned note_count;
     uint64_t fields_dropped, events_dropped; /* events */
+    bool detail_dropped;
 
     /* the timeline pass */
     uint64_t switches, calls, gaps; /* events of these kinds; places where events are missing */

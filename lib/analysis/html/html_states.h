@@ -47,7 +47,6 @@ struct pt_html_watch {
     struct pt_html *h;
     posixtrace_report_t *report;
     uint32_t lock_rows;
-    bool any_flow_left_out;
 };
 
 /* The one of a thread; NULL: no memory. */
