@@ -84,7 +84,7 @@ static bool drop_tile(struct pt_html *h, struct pt_html_tiles *tiles)
     return false;
 }
 
-/* What is left where no event is. */
+/* The rest: values of counters, items, flows, long slices. */
 static bool drop_detail(struct pt_html *h)
 {
     bool any = drop_tile(h, &h->counters[0].tiles) || drop_tile(h, &h->detail_tiles) ||
