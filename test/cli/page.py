@@ -115,7 +115,7 @@ def compare_slices(page, tool, log):
 
 def random_lines(rng):
     """Events with pairs, nested, crossed and cut, fields of all kinds, and hostile names."""
-    names = ["a:begin", "a:end", "b:begin", "b:end", "c:enter", "c:exit", "plain", *EVIL, *[f"d{i}" for i in range(6)]]
+    names = ["a:begin", "a:end", "b:begin", "b:end", "c:enter", "c:exit", "plain", EVIL[0] + ":begin", EVIL[0] + ":end", *EVIL, *[f"d{i}" for i in range(6)]]
     threads = [(rng.choice((1, 2)), tid, rng.choice((*EVIL, "worker", "\udcff\udc80"))[:15])
                for tid in range(1, rng.choice((2, 4, 40)))]
     described = {f"d{i}": text for i, text in enumerate(DESCRIPTIONS)}
@@ -172,10 +172,17 @@ def check_safe(page):
 
 
 def check_random(tool, rng, folder):
-    check_log(tool, log_of(tool, folder, random_lines(rng)))
+    log = log_of(tool, folder, random_lines(rng))
+    page = check_log(tool, log)
+    assert any(EVIL[0] == pair["name"] for pair in page.head["report"]["pairs"]) or page.head["events"] < 300
+    evil = folder / "'</script>&\"\u2028.ptl".replace("/", "\u2215")
+    log.rename(evil)
+    page = make_page(tool, evil)
+    check_safe(page)
+    assert page.head["log"]["name"] == evil.name and "'\\''" in page.head["log"]["print"]
+    evil.unlink()
     events = random_logs.random_events(rng)
     source, log = folder / "in.jsonl", folder / "a.ptl"
-    log.unlink()
     source.write_bytes("".join(map(random_logs.line, events)).encode())
     run(tool, "import", "--from=jsonl", source, log)
     check_log(tool, log)

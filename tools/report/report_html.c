@@ -194,7 +194,8 @@ static int write_page(struct html *html, const char *path, uint64_t size)
                                                .context = html };
     int error;
 
-    progress_begin("events", 0);
+    progress_begin("events", log->info.events *
+                                 (html->v->summary->switches + html->v->summary->calls ? 2 : 1));
     error = posixtrace_page_write(log->trid, &o, sizeof o);
     progress_end();
     free(print);
