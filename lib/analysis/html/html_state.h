@@ -259,7 +259,7 @@ struct pt_html {
     uint64_t switches, calls, gaps; /* events of these kinds; places where events are missing */
     struct pt_timeline *timeline;
     int64_t gap_ns, stop_ns;
-    bool in_gap, stopped;
+    bool in_gap, marked, stopped;
     char *counter_names[PT_TL_OPTIONS];
 };
 

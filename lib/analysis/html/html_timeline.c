@@ -60,14 +60,19 @@ static void put_loss(struct pt_html *h, int64_t from, int64_t to, uint32_t value
     pt_html_detail_add(h, &item);
 }
 
+/* A log that starts with the end of a gap has lost its beginning. */
 static void look_for_gap(struct pt_html *h, trace_event_id_t id, int64_t ns)
 {
+    bool starts = !h->marked;
+
     h->gaps += id == POSIX_TRACE_OVERFLOW || id == POSIX_TRACE_FILTER;
+    h->marked |= id == POSIX_TRACE_OVERFLOW || id == POSIX_TRACE_RESUME;
     if (id == POSIX_TRACE_OVERFLOW && !h->in_gap) {
         h->in_gap = true;
         h->gap_ns = ns;
     } else if (id == POSIX_TRACE_RESUME) {
-        put_loss(h, h->in_gap ? h->gap_ns : 0, ns, LOST);
+        if (h->in_gap || starts)
+            put_loss(h, h->in_gap ? h->gap_ns : 0, ns, LOST);
         h->in_gap = false;
     } else if (id == POSIX_TRACE_STOP && !h->stopped) {
         h->stopped = true;
