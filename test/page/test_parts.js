@@ -35,12 +35,18 @@ test("expressions", () => {
                    "not order", "tid 4711 and tid 1"];
 
     for (const text of holds)
-        assert.strictEqual(PT.expression.parse(text)(EVENT), true, text);
+        assert.strictEqual(PT.expression.parse(text).test(EVENT), true, text);
     for (const text of fails)
-        assert.strictEqual(PT.expression.parse(text)(EVENT), false, text);
+        assert.strictEqual(PT.expression.parse(text).test(EVENT), false, text);
     for (const text of ["tid ==", "(tid 1", "tid 1)", "price > \"", "and", "price > x y",
                         "&", "tid 1 and", "(".repeat(17) + "tid 1" + ")".repeat(17)])
         assert.throws(() => PT.expression.parse(text), Error, text);
+});
+
+test("an expression says if it needs fields", () => {
+    for (const [text, fields] of [["tid 5", false], ["event \"a*\" and pid != 3", false],
+                                  ["price > 1", true], ["tid 5 or word", true]])
+        assert.strictEqual(PT.expression.parse(text).fields, fields, text);
 });
 
 test("patterns of the shell", () => {

@@ -73,8 +73,8 @@
             return many ? `${count(item.count)} slices, mostly ${labels[item.value]}`
                 : labels[item.value];
         case "state":
-            return many ? `${count(item.count)} states, mostly ${states[item.value]}`
-                : states[item.value];
+            return (many ? `${count(item.count)} states, mostly ` : "") +
+                   PT.theme.stateName(states[item.value]);
         case "events":
             return item.part.many ? PT.text.plural(item.count, "event") : types[item.value].name;
         case "cpu":
@@ -156,6 +156,7 @@
 
         nothing() {
             this.turn++;
+            this.panel.classList.add("empty");
             clear(this.panel).append(el("p", {class: "hint"},
                 "Click a slice, state or event for its details; drag to select a span. ",
                 "W S zoom, A D move, ? for all keys."));
@@ -178,6 +179,7 @@
             const name = title(model, item);
             const columns = el("div", {class: "columns"}, facts(list));
 
+            this.panel.classList.remove("empty");
             clear(this.panel).append(el("h2", null, name), columns,
                                      command(printCommand(model, item.begin, end, lane)),
                                      this.buttons(item, name));

@@ -69,6 +69,7 @@
     class Parser {
         constructor(text) {
             this.list = tokens(text);
+            this.fields = false;
             this.at = 0;
             this.depth = 0;
         }
@@ -150,6 +151,7 @@
                 return this.texts((event) => event.thread, value ? "~" : this.take().kind);
             if (COMPARE[next] || next === "~")
                 return this.field(word, this.take().kind);
+            this.fields = true;
             return anywhere(token.value);
         }
 
@@ -168,6 +170,7 @@
 
         field(word, sign) {
             const name = word.replace(/^\./, "");
+            this.fields = true;
             const token = this.peek();
 
             if (token.kind === "text" || sign === "~")
@@ -192,7 +195,19 @@
         }
     }
 
+    /** A test of the name only, made once for each type. */
     function named(kind, like) {
+        const known = new Map(), test = ofName(kind, like);
+
+        return (event) => {
+            let holds = known.get(event.name);
+            if (holds === undefined)
+                known.set(event.name, holds = test(event));
+            return holds;
+        };
+    }
+
+    function ofName(kind, like) {
         if (kind === "event")
             return (event) => like.test(event.name) || like.test(event.name.replace(/#\d+$/, ""));
         if (kind === "class")
@@ -207,25 +222,33 @@
     }
 
     function anywhere(text) {
-        const low = text.toLowerCase();
+        const low = text.toLowerCase(), known = new Map();
+        const has = (name) => {
+            let holds = known.get(name);
+            if (holds === undefined)
+                known.set(name, holds = name.toLowerCase().includes(low));
+            return holds;
+        };
 
-        return (event) => event.name.toLowerCase().includes(low) ||
-                          event.thread.toLowerCase().includes(low) || event.anyText(low);
+        return (event) => has(event.name) || has(event.thread) || event.anyText(low);
     }
 
     /**
-     * A test of events {name, pid, tid, thread, field(name), enumeration(name, word),
-     * anyText(text)}. Words without any sign between them are one text.
+     * {test, fields}: a test of events {name, pid, tid, thread, field(name),
+     * enumeration(name, word), anyText(text)}, and if it looks at fields.  Words without any sign
+     * between them are one text.
      */
     function parse(text) {
         const list = tokens(text);
+        const parser = new Parser(text);
 
         if (list.length > 1 && list.every(({kind}) => kind === "word" || kind === "number") &&
             !/^(event|class|group|pid|tid|thread)$/.test(list[0].value))
-            return anywhere(text.trim());
+            return {test: anywhere(text.trim()), fields: true};
         if (list.length === 1 && list[0].kind === "number")
-            return anywhere(list[0].value);
-        return new Parser(text).whole();
+            return {test: anywhere(list[0].value), fields: true};
+        const test = parser.whole();
+        return {test, fields: parser.fields};
     }
 
     PT.expression = {parse, pattern};

@@ -142,12 +142,8 @@
                 this.step(key, 1);
                 if (this.held.size === 1)
                     this.hold(0);
-            } else if (key === "ArrowUp" || key === "ArrowDown") {
-                this.view.scrollBy(key === "ArrowUp" ? -60 : 60);
-            } else {
-                return Boolean(MOVES[key]);
             }
-            return true;
+            return Boolean(MOVES[key]);
         }
 
         step(key, part) {

@@ -106,6 +106,11 @@
             this.height += block.h;
         }
 
+        /** All rows of open groups, from top to bottom. */
+        rows() {
+            return this.blocks.flatMap((block) => block.rows.map(({row}) => row));
+        }
+
         /** Index of the block at y, or of the last one. */
         at(y) {
             const i = PT.tiles.lower(this.tops, y + 0.001, 0, this.tops.length) - 1;

@@ -113,17 +113,25 @@
         }
 
         recolour() {
-            const legend = clear(byId("legend"));
-            const used = this.model.head.states.filter((name) => name !== "unknown");
-
-            if (!this.model.rows.some((row) => row.kind === "state"))
-                used.length = 0;
-            used.forEach((name, i) => {
-                const box = el("i");
-                box.style.background = PT.theme.stateColour(name, i);
-                legend.append(el("span", null, box, name));
-            });
+            this.legend = "";
+            this.drawLegend();
             this.view.recolour();
+        }
+
+        /** The states that the log has. */
+        drawLegend() {
+            const {states} = this.model.head;
+            const used = [...this.model.usedStates].sort((a, b) => a - b)
+                .filter((i) => states[i] !== "unknown");
+
+            if (this.legend === used.join())
+                return;
+            this.legend = used.join();
+            clear(byId("legend")).append(...used.map((i) => {
+                const box = el("i");
+                box.style.background = PT.theme.stateColour(states[i], i);
+                return el("span", null, box, PT.theme.stateName(states[i]));
+            }));
         }
 
         turn(page) {
@@ -202,6 +210,7 @@
             this.view.span = [from, to];
             this.view.selected = null;
             this.view.change();
+            panel.classList.remove("empty");
             clear(panel).append(el("h2", null, `${duration(to - from)} from ` +
                                    `${PT.text.offset(from)} s`));
             if (!done)
@@ -239,24 +248,52 @@
             tip.style.top = `${Math.min(place.y + 14, this.view.height - 60)}px`;
         }
 
-        /** The item before or after the selected one in its row. */
+        /** The item before or after the selected one in its row; the first in sight if none is. */
         neighbour(step) {
-            const {selected, layers} = this.view;
+            const {view} = this;
+            const {selected} = view;
+            const item = selected ? PT.paint.next(selected.row, view.layersOf(selected.row),
+                                                  selected.begin, step) : this.firstItem();
 
-            if (!selected)
-                return false;
-            const [first, end] = selected.part.range(selected.row);
-            const i = selected.index + step;
-            if (i < first || i >= end || !layers)
-                return true;
-            const item = selected.part.item(i);
-            item.tile = selected.tile;
+            if (!item)
+                return;
             this.select(item);
-            if (item.begin < this.view.from || item.begin > this.view.to) {
-                const half = (this.view.to - this.view.from) / 2;
-                this.view.show(item.begin - half, item.begin + half);
+            if (item.begin < view.from || item.begin > view.to) {
+                const half = (view.to - view.from) / 2;
+                view.show(item.begin - half, item.begin + half);
             }
-            return true;
+        }
+
+        firstItem() {
+            const {view} = this;
+
+            for (const {row} of view.lines()) {
+                const item = PT.paint.next(row, view.layersOf(row), view.from, 1);
+                if (item && item.begin <= view.to)
+                    return item;
+            }
+            return null;
+        }
+
+        /** The item at the same time in the next row down or up that has one; else scrolls. */
+        otherRow(step) {
+            const {view} = this;
+            const {selected} = view;
+
+            if (!selected) {
+                view.scrollBy(60 * step);
+                return;
+            }
+            const rows = view.layout.rows();
+            const at = Math.max(selected.begin, view.from);
+            for (let i = rows.indexOf(selected.row) + step; i >= 0 && i < rows.length; i += step) {
+                const item = PT.paint.find(rows[i], view.layersOf(rows[i]), at, view.to - at);
+                if (item) {
+                    view.reveal(rows[i]);
+                    this.select(item);
+                    return;
+                }
+            }
         }
 
         /** Keys that are no moves; true if there is such a key. */
@@ -269,7 +306,8 @@
             const ofTimeline = {
                 "0": () => this.view.show(0, this.model.span), "f": () => this.zoomToSelection(),
                 "l": () => this.toggleLocks(), "ArrowLeft": () => this.neighbour(-1),
-                "ArrowRight": () => this.neighbour(1)};
+                "ArrowRight": () => this.neighbour(1), "ArrowUp": () => this.otherRow(-1),
+                "ArrowDown": () => this.otherRow(1)};
             const action = actions[key] || (this.timeline() ? ofTimeline[key] : null);
 
             if (action)
@@ -352,7 +390,7 @@
     /** The first items of a row in sight, by name. */
     function seen(app, row) {
         const {view, model} = app;
-        const layers = model.rows[row].kind === "counter" ? view.counters : view.layers;
+        const layers = view.layersOf(row);
         const list = [];
 
         for (const {tiles} of layers.slice(-1))
@@ -376,6 +414,7 @@
         const app = new App(PT.decode.json(byId("head").textContent));
 
         app.view.onDrawn = () => {
+            app.drawLegend();
             if (app.firstPicture === undefined && app.view.layers.some((l) => l.tiles.length > 0))
                 app.firstPicture = performance.now();
         };

@@ -203,11 +203,19 @@
             return layers;
         }
 
+        /** Numbers of the states that were seen so far. */
+        get usedStates() {
+            return this.map ? this.map.states : new Set();
+        }
+
         /** Events in each of `width` equal parts of the log, of what is there so far. */
         overview(width) {
             const source = this.levels.length > 0 ? this.levels[0] : this.events;
 
-            this.map = this.map || {counted: new Set(), counts: new Float64Array(1024)};
+            this.map = this.map || {counted: new Set(), counts: new Float64Array(1024),
+                                    states: new Set()};
+            if (source === this.events)
+                this.items.tiles.forEach((_, i) => this.collectStates(this.items, i));
             source.tiles.forEach((_, i) => {
                 const tile = this.map.counted.has(i) ? null : this.tile(source, i, true);
                 if (!tile)
@@ -216,10 +224,25 @@
                 this.map.counted.add(i);
                 this.map.result = null;
                 tile.parts.forEach((part) => this.countEvents(part));
+                this.collectStates(source, i);
             });
             if (!this.map.result || this.map.result.length !== width)
                 this.map.result = resample(this.map.counts, width);
             return this.map.result;
+        }
+
+        collectStates(source, i) {
+            const key = this.key(source, i);
+            const tile = this.map.counted.has(key) ? null : this.tile(source, i, true);
+
+            if (!tile)
+                return;
+            this.map.counted.add(key);
+            for (const part of tile.parts)
+                for (let k = 0; k < part.rowIds.length; k++)
+                    if (this.rows[part.rowIds[k]].kind === "state")
+                        for (let n = part.starts[k]; n < part.starts[k + 1]; n++)
+                            this.map.states.add(part.value[n]);
         }
 
         countEvents(part) {
@@ -228,8 +251,10 @@
             if (part.kind !== "events" && part.kind !== "level")
                 return;
             for (let i = 0; i < part.count; i++)
-                if (part.kind === "events" || this.rows[part.row[i]].kind === "events")
-                    counts[Math.floor(part.begin[i] * perNs)] += part.many ? part.many[i] : 1;
+                if (part.kind === "events")
+                    counts[Math.floor(part.begin[i] * perNs)]++;
+                else if (this.rows[part.row[i]].kind === "events")
+                    spread(counts, part.begin[i] * perNs, part.length[i] * perNs, part.many[i]);
         }
 
         layer(sources, from, to, ask) {
@@ -245,6 +270,15 @@
                 }
             return layer;
         }
+    }
+
+    /** Adds n events to the buckets at..at + length, evenly. */
+    function spread(counts, at, length, n) {
+        const first = Math.floor(at);
+        const last = Math.min(counts.length - 1, Math.floor(at + length));
+
+        for (let i = first; i <= last; i++)
+            counts[i] += n / (last - first + 1);
     }
 
     function resample(counts, width) {

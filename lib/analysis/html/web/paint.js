@@ -160,5 +160,23 @@
         return best;
     }
 
-    PT.paint = {Scale, each, inks, line, runs, find};
+    /** The item of a row that begins next after t, or with step -1 the last one before t. */
+    function next(row, layers, t, step) {
+        let best = null;
+
+        for (const {tiles} of layers.slice(-1))
+            for (const tile of tiles)
+                for (const part of tile.parts) {
+                    const [first, end] = part.range(row);
+                    const i = step > 0 ? lower(part.begin, t + 1, first, end)
+                        : lower(part.begin, t, first, end) - 1;
+                    if (i < first || i >= end || (best && (best.begin - part.begin[i]) * step <= 0))
+                        continue;
+                    best = part.item(i);
+                    best.tile = tile;
+                }
+        return best;
+    }
+
+    PT.paint = {Scale, each, inks, line, runs, find, next};
 }(globalThis.PT = globalThis.PT || {}));

@@ -15,6 +15,8 @@
             const part = tile.parts[1];
 
             Object.assign(this, {model, table, part, type: -1, ordinal: -1, place: -1});
+            this.hasTexts = model.head.types.map((type) => type.fields.some(
+                (field) => field.kind === "s" || field.kind === "b" || field.kind === "j"));
             this.places = new Uint32Array(model.head.types.length);
         }
 
@@ -47,7 +49,6 @@
 
         columns() {
             const {table, type} = this;
-
             return table && !table.raw.has(this.ordinal) ? table.ofType.get(type) : undefined;
         }
 
@@ -67,7 +68,7 @@
         }
 
         anyText(low) {
-            const columns = this.columns();
+            const columns = this.hasTexts[this.type] && this.columns();
 
             return Boolean(columns) && columns.fields.some((get) => {
                 const value = get(this.place);
@@ -109,7 +110,7 @@
         /** Resolves when all has been looked at, or the search was stopped. */
         async start(words) {
             const turn = ++this.turn;
-            let test;
+            let parsed;
 
             Object.assign(this, {words, finds: [], at: -1, total: 0});
             this.query.value = words;
@@ -120,7 +121,7 @@
             if (!words.trim())
                 return;
             try {
-                test = PT.expression.parse(words);
+                parsed = PT.expression.parse(words);
             } catch (error) {
                 this.say(error.message, true);
                 return;
@@ -129,7 +130,7 @@
             const {events} = this.model;
             for (let i = 0; i < events.tiles.length && turn === this.turn; i++) {
                 this.say(`${count(this.total)} … ${Math.floor(100 * i / events.tiles.length)} %`);
-                await this.tile(i, test, turn);
+                await this.tile(i, parsed, turn);
             }
             if (turn === this.turn) {
                 this.cancel.hidden = true;
@@ -137,11 +138,11 @@
             }
         }
 
-        async tile(i, test, turn) {
+        async tile(i, {test, fields}, turn) {
             const {model} = this;
             const {events, cache} = model;
             const tile = await cache.need(model.key(events, i), events.load(events.tiles[i]));
-            const got = await model.fields(tile);
+            const got = fields ? await model.fields(tile) : null;
 
             if (turn !== this.turn)
                 return;

@@ -121,7 +121,8 @@
                 sorted(sums.slices, "total").map(([v, s]) => [labels[v], count(s.count),
                     time(s.total), s.count > 0 ? time(s.total / s.count) : "", ...shown(s)])),
             table("states", ["threads were", "total", "share"],
-                sorted(sums.states, "total").map(([v, s]) => [states[v], time(s.total),
+                sorted(sums.states, "total").map(([v, s]) => [
+                    PT.theme.stateName(states[v]), time(s.total),
                                                               percent(s.total, whole)])),
             sums.types.size === 0 ? null : table("events", ["event", "count"],
                 sorted(sums.types, "count").map(([v, s]) => [types[v].name, count(s.count)])));

@@ -10,7 +10,7 @@
     const STATES = {
         "running": "#009e73", "runnable": "#f0c000", "lock": "#d55e00", "condition": "#cc79a7",
         "semaphore": "#a04a82", "barrier": "#7b3f98", "sleep": "#9db2c4", "I/O": "#0072b2",
-        "thread": "#56b4e9", "child": "#3a86b8", "signal": "#8aa35c", "poll": "#b9c9d6",
+        "thread": "#56b4e9", "child": "#3a86b8", "signal": "#8aa35c", "work": "#b9c9d6",
         "file lock": "#b3501f", "futex": "#e0793c", "unnamed": "#b39b7d", "unknown": "#00000000"};
     const NUMBERED = ["#4e9bd4", "#e0a030", "#3bb08f", "#d98cb3", "#8f86d8", "#c8b940", "#e07b52",
                       "#6fb7c9", "#a9bf5a", "#b98bd0", "#d4a07c", "#7fa3e0"];
@@ -73,6 +73,11 @@
         return text.length === 7 ? ink(pixel(...channels(text))) : colour("text");
     }
 
+    /** What readers call a state. */
+    function stateName(name) {
+        return {unnamed: "other wait", unknown: "not known"}[name] || name;
+    }
+
     function numbered(value) {
         return NUMBERED[value % NUMBERED.length];
     }
@@ -102,5 +107,6 @@
         set(query.matches);
     }
 
-    PT.theme = {SHADES, channels, pixel, colour, stateColour, numbered, ink, inkOn, tables, start};
+    PT.theme = {SHADES, channels, pixel, colour, stateColour, stateName, numbered, ink, inkOn,
+                tables, start};
 }(globalThis.PT = globalThis.PT || {}));

@@ -269,7 +269,8 @@
             const lane = (part, i) => part.value[i] > 0 ? this.laneName(part.value[i] - 1) : "";
 
             return {slice: (part, i) => labels[part.value[i]] + many(part, i),
-                    state: (part, i) => states[part.value[i]], cpu: lane, lock: lane}[kind];
+                    state: (part, i) => PT.theme.stateName(states[part.value[i]]),
+                    cpu: lane, lock: lane}[kind];
         }
 
         laneName(l) {
@@ -523,6 +524,10 @@
             c.fillRect(Math.max(a, b - 2), 0, 2, height);
         }
 
+        layersOf(row) {
+            return this.model.rows[row].kind === "counter" ? this.counters : this.layers;
+        }
+
         /** What is at a place of the canvas: {line, block, item, t}. */
         hit(x, y) {
             const scale = this.scale();
@@ -534,10 +539,8 @@
             const hit = {t, block, row: place ? place.row : -1, item: null, lost: false};
 
             if (place) {
-                const layers = this.model.rows[place.row].kind === "counter" ? this.counters
-                    : this.layers;
                 const near = Math.max(3 * this.ratio / scale.perNs, 1);
-                hit.item = PT.paint.find(place.row, layers, t, near);
+                hit.item = PT.paint.find(place.row, this.layersOf(place.row), t, near);
             }
             const runs = block && this.lossRuns.get(block);
             hit.lost = Boolean(runs) && runs.some(([a, b]) => x * this.ratio >= a - 1 &&
