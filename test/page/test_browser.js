@@ -179,6 +179,50 @@ async function clicks(page) {
     clean(page);
 }
 
+/** From no selection with keys alone to the first item, its neighbours, and other rows. */
+async function keysSelect(page) {
+    const title = () => page.run("document.querySelector('#panel h2').innerText");
+    const start = () => page.run("/starts at\\s+(\\S+)/.exec(" +
+                                 "document.querySelector('#panel .facts').innerText)[1]");
+    const seen = [], starts = [];
+
+    await page.key("Escape");
+    for (const key of ["ArrowRight", "ArrowRight", "ArrowLeft", "ArrowDown", "ArrowDown",
+                       "ArrowUp"]) {
+        await page.key(key);
+        seen.push(await title());
+        starts.push(await start());
+    }
+    assert.ok(starts[0] !== starts[1] && starts[0] === starts[2], starts.join());
+    assert.match(seen[3], /:begin|:end|posixtrace_/);
+    assert.strictEqual(seen[4], "request");
+    assert.strictEqual(seen[5], seen[3]);
+    await page.key("f");
+    const {from, to} = await page.visible();
+    assert.ok(to - from < 5000);
+    await page.key("0");
+    await page.key("?");
+    assert.ok(await page.run("document.getElementById('help').open"));
+    await page.run("document.getElementById('help').close()");
+    await page.key("l");
+    assert.ok((await page.visible()).rows.some((row) => row.kind === "lock"));
+    await page.key("l");
+    clean(page);
+}
+
+/** On paper there is the report and nothing of the timeline. */
+async function prints(page) {
+    await page.send("Emulation.setEmulatedMedia", {media: "print"});
+    const shown = await page.run(`["timeline", "report", "why", "search"].map(
+        (id) => getComputedStyle(document.getElementById(id)).display !== "none")`);
+    const {data} = await page.send("Page.printToPDF", {});
+
+    assert.deepStrictEqual(shown, [false, true, true, false]);
+    assert.ok(Buffer.from(data, "base64").toString("latin1").startsWith("%PDF"));
+    await page.send("Emulation.setEmulatedMedia", {media: ""});
+    clean(page);
+}
+
 async function spans(page, data) {
     const text = await select(page, 0.1, 0.9);
 
@@ -346,10 +390,12 @@ async function main(program) {
         await hatches(page);
         await keysMove(page);
         await clicks(page);
+        await keysSelect(page);
         await spans(page, data);
         await searches(page, data);
         await links(page, data);
         await reports(page, full);
+        await prints(page);
         await hostile(await browser.open());
         await damaged(await browser.open(), data);
         await themes(browser, data);

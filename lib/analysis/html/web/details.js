@@ -126,7 +126,7 @@
             if (!got.table.raw.has(ordinal))
                 model.head.types[type].fields.forEach((field, f) => list.push(
                     [field.name, valueText(field, columns.fields[f](place))]));
-            if (site > 0)
+            if (site > 0 && !model.head.types[type].system)
                 list.push(["recorded in", model.head.sites[site - 1]]);
         }
         if (got.table.raw.has(ordinal))
@@ -209,7 +209,8 @@
             const {view, model} = this;
             const row = el("p", {class: "buttons"});
             const room = Math.max(item.length * 0.3, 50);
-            const pair = model.rows[item.row].kind === "slice" && item.count === 1;
+            const pair = model.rows[item.row].kind === "slice" && item.count === 1 &&
+                model.head.types.some((type) => type.begin === item.value && !type.system);
 
             row.append(el("button", {type: "button", click: () => view.show(
                 item.begin - room, item.begin + item.length + room)},

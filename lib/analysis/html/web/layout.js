@@ -32,7 +32,8 @@
             model.head.processes.forEach((process, p) => this.addProcess(process, p));
             this.addProcess({name: "events of no thread", pid: ""}, -1);
             if (model.cpuRows.length > 0 && this.addHead("cpus", "Processors",
-                                                         `${model.cpuRows.length}`))
+                                                         `${model.cpuRows.length}`,
+                                                         "which thread runs there"))
                 for (const row of model.cpuRows)
                     this.addBlock("cpu", `cpu ${model.rows[row].cpu}`, "", [row]);
             this.tops = Float64Array.from(this.blocks, (block) => block.y);
@@ -76,7 +77,7 @@
             if (locks.length === 0)
                 return;
             const key = this.closed.has("locks") ? "locks" : `locks ${p}`;
-            if (this.addHead(key, "Locks: which thread holds them", `${locks.length}`))
+            if (this.addHead(key, "Locks", `${locks.length}`, "which thread holds them"))
                 for (const r of locks)
                     this.addBlock("lock", rows[r].name, "lock", [r]);
         }

@@ -287,8 +287,10 @@
             const rows = view.layout.rows();
             const at = Math.max(selected.begin, view.from);
             for (let i = rows.indexOf(selected.row) + step; i >= 0 && i < rows.length; i += step) {
-                const item = PT.paint.find(rows[i], view.layersOf(rows[i]), at, view.to - at);
-                if (item) {
+                const layers = view.layersOf(rows[i]);
+                const item = PT.paint.find(rows[i], layers, at, 0) ||
+                             PT.paint.next(rows[i], layers, at, 1);
+                if (item && item.begin <= view.to) {
                     view.reveal(rows[i]);
                     this.select(item);
                     return;
