@@ -3,7 +3,7 @@
 # SPDX-FileCopyrightText: 2026 The posixtrace authors
 """Runs a test of the HTML page, or says which program it would need.
 
-usage: run.py node TEST.js | chromium TEST.js | lint SOURCE_ROOT
+usage: run.py node TEST.js | chromium TEST.js | firefox TEST.js | lint SOURCE_ROOT
 """
 
 import os
@@ -14,6 +14,8 @@ import subprocess
 import sys
 
 SKIP = 77
+BROWSERS = {"chromium": ["chromium", "chromium-browser", "google-chrome"],
+            "firefox": ["firefox-esr", "firefox"]}
 # Where Debian has modules; node packages of others do not look there.
 MODULES = "/usr/share/nodejs:/usr/lib/nodejs"
 
@@ -67,7 +69,7 @@ def main():
         return lint(pathlib.Path(what))
     if kind == "node":
         return subprocess.run([node(), "--test", what], check=False).returncode
-    browser = need("chromium", "chromium-browser", "google-chrome")
+    browser = need(*BROWSERS[kind])
     return subprocess.run([node(), what, browser], check=False).returncode
 
 
