@@ -29,7 +29,8 @@
             this.blocks = [];
             this.height = 0;
             this.ofRow = new Map();
-            model.head.processes.forEach((process, p) => this.addProcess(process, p));
+            for (const p of this.order())
+                this.addProcess(model.head.processes[p], p);
             this.addProcess({name: "events of no thread", pid: ""}, -1);
             if (model.cpuRows.length > 0 && this.addHead("cpus", "Processors",
                                                          `${model.cpuRows.length}`,
@@ -37,6 +38,16 @@
                 for (const row of model.cpuRows)
                     this.addBlock("cpu", `cpu ${model.rows[row].cpu}`, "", [row]);
             this.tops = Float64Array.from(this.blocks, (block) => block.y);
+        }
+
+        /** Processes in order, but last those that have nothing but events: mostly the tracer. */
+        order() {
+            const {processRows, laneRows, rows} = this.model;
+            const plain = (p) => processRows[p].length === 0 && this.lanesOf(p).every(
+                (l) => laneRows[l].every((r) => rows[r].kind === "events"));
+            const all = [...processRows.keys()];
+
+            return [...all.filter((p) => !plain(p)), ...all.filter(plain)];
         }
 
         addProcess(process, p) {

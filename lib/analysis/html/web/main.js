@@ -121,16 +121,19 @@
         /** The states that the log has. */
         drawLegend() {
             const {states} = this.model.head;
-            const used = [...this.model.usedStates].sort((a, b) => a - b)
-                .filter((i) => states[i] !== "unknown");
+            const waits = (i) => !["running", "runnable"].includes(states[i]);
+            const used = [...this.model.usedStates].filter((i) => states[i] !== "unknown")
+                .sort((a, b) => waits(a) - waits(b) || a - b);
+            const first = used.findIndex(waits);
 
             if (this.legend === used.join())
                 return;
             this.legend = used.join();
-            clear(byId("legend")).append(...used.map((i) => {
+            clear(byId("legend")).append(...used.map((i, n) => {
                 const box = el("i");
                 box.style.background = PT.theme.stateColour(states[i], i);
-                return el("span", null, box, PT.theme.stateName(states[i]));
+                return el("span", null, n === first ? "waits: " : null, box,
+                          PT.theme.stateName(states[i]));
             }));
         }
 

@@ -7,7 +7,7 @@
 "use strict";
 (function (PT) {
     const {count, plural} = PT.text;
-    const MOST = 10000, MARKS = 2000;
+    const MOST = 10000;
 
     /** One event for an expression; moved from event to event of a tile. */
     class Cursor {
@@ -114,7 +114,7 @@
 
             Object.assign(this, {words, finds: [], at: -1, total: 0});
             this.query.value = words;
-            this.view.marks = [];
+            this.view.marks.clear();
             this.view.change();
             this.app.remember();
             this.say("");
@@ -154,8 +154,7 @@
                 this.total++;
                 if (this.finds.length < MOST)
                     this.finds.push([i, n]);
-                if (this.view.marks.length < MARKS)
-                    this.view.marks.push(cursor.part.time[n]);
+                this.view.mark(cursor.part.time[n]);
             }
             this.view.change();
         }

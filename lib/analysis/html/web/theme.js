@@ -75,7 +75,7 @@
 
     /** What readers call a state. */
     function stateName(name) {
-        return {unnamed: "other wait", unknown: "not known"}[name] || name;
+        return {unnamed: "other wait", unknown: "not known", work: "for work"}[name] || name;
     }
 
     function numbered(value) {

@@ -12,6 +12,8 @@
     const SMALL = FONT.replace("11px", "10px");
     const RULER = 26, LEAST_SPAN = 20, MOST_FLOWS = 300, LABEL_LEAST = 26;
 
+    const MARKS = 1000;
+
     class View {
         constructor(model, nodes) {
             Object.assign(this, nodes);     // scroll, stage, labels, canvas, map, spacer, range
@@ -22,7 +24,7 @@
             this.top = 0;
             this.span = null;       // the span that is selected
             this.selected = null;   // the item that is selected
-            this.marks = [];        // times that the search has found
+            this.marks = new Set(); // where the search has found: parts of the log, of MARKS
             this.frames = 0;
             this.layers = [];
             this.counters = [];
@@ -36,6 +38,10 @@
                 this.change();
             });
             new ResizeObserver(() => this.resize()).observe(this.scroll);
+        }
+
+        mark(t) {
+            this.marks.add(Math.floor(t / this.model.span * MARKS));
         }
 
         /** Called after each change of the view: for the link. */
@@ -513,8 +519,8 @@
                     c.fillRect(x, height - h, 1, h);
                 }
             c.fillStyle = PT.theme.colour("mark");
-            for (const t of this.marks)
-                c.fillRect(t / this.model.span * width, 0, Math.max(1, this.ratio), height / 2);
+            for (const part of this.marks)
+                c.fillRect(part / MARKS * width, 0, Math.max(1, width / MARKS), height / 3);
             const a = this.from / this.model.span * width, b = this.to / this.model.span * width;
             c.fillStyle = PT.theme.colour("strong");
             c.globalAlpha = 0.22;
