@@ -17,13 +17,14 @@
 #include "stream/handle.h"
 
 /* Not in a forked child, which may return here from a handler that interrupted its parent. */
-static int next_live(struct pt_stream *s, struct pt_event *e)
+static int next_live(struct pt_stream *s, struct pt_event *e,
+                     int (*next)(struct pt_consumer *l, struct pt_event *e))
 {
     int r = -EINVAL;
 
     pt_fork_guard(s->seg);
     if (pt_stream_is_ours(s))
-        r = pt_consumer_next(&s->live, e);
+        r = next(&s->live, e);
     pt_fork_guard(NULL);
     return r;
 }
@@ -32,17 +33,11 @@ static int next_live(struct pt_stream *s, struct pt_event *e)
  * the next call. */
 static bool next_near(struct pt_stream *s, const struct pt_taker *taker, struct pt_event *e)
 {
-    int r = PT_LIVE_NONE;
-
-    if (s->log || taker->gap || !pt_consumer_is_near(&s->live))
+    if (s->log || taker->gap || !pt_consumer_is_near(&s->live) ||
+        next_live(s, e, pt_consumer_next_near) != PT_LIVE_EVENT)
         return false;
-    pt_fork_guard(s->seg);
-    if (pt_stream_is_ours(s))
-        r = pt_consumer_next_near(&s->live, e);
-    pt_fork_guard(NULL);
-    if (r == PT_LIVE_EVENT)
-        e->ns = pt_syncpoint_convert(s->seg->h, e->ts);
-    return r == PT_LIVE_EVENT;
+    e->ns = pt_syncpoint_convert(s->seg->h, e->ts);
+    return true;
 }
 
 int pt_read_skip(struct pt_stream *s, int64_t ns)
@@ -67,7 +62,7 @@ static int next(struct pt_stream *s, const struct pt_taker *taker)
         r = taker->gap ? pt_log_reader_next_whole(s->log, &e, taker->gap)
                        : pt_log_reader_next(s->log, &e);
     } else {
-        r = next_live(s, &e);
+        r = next_live(s, &e, pt_consumer_next);
         if (r == PT_LIVE_EVENT) {
             e.ns = pt_syncpoint_convert(s->seg->h, e.ts);
             hides = pt_consumer_hides_gap(&s->live);

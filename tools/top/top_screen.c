@@ -135,13 +135,12 @@ static void put_streams(struct top_screen *to, const struct top_model *m, const 
         const struct top_stream_row *s = &m->streams[i];
 
         top_screen_format(to, v, s->ended ? COLOUR_ALARM : COLOUR_NAME,
-                          "posixtrace top  %s  %s, process %d%s  %s %s, %s used  %s", clock,
-                          shown(v, s->name), (int)s->owner,
+                          "posixtrace top  %s%s  %s, process %d%s  %s %s, %s used",
+                          v->frozen ? "FROZEN at " : "", clock, shown(v, s->name), (int)s->owner,
                           s->ended      ? ", has ended: the last picture"
                           : !s->running ? ", stopped"
                                         : "",
-                          policy_word(s->policy), units_bytes(s->size), units_bytes(s->bytes),
-                          v->frozen ? "FROZEN" : "");
+                          policy_word(s->policy), units_bytes(s->size), units_bytes(s->bytes));
     }
     if (m->stream_count > 3)
         top_screen_format(to, v, COLOUR_NAME, "and %zu more streams", m->stream_count - 3);
@@ -175,10 +174,11 @@ static void put_rates(struct top_screen *to, const struct top_model *m, const st
                       units_count((uint64_t)(m->lost_rate + 0.5)), losses[0] ? losses : "none");
     top_screen_format(to, v, COLOUR_PLAIN,
                       "threads %zu: %zu running, %zu runnable, %zu waiting, %zu blocked, %zu not "
-                      "known%s%s",
+                      "known",
                       m->thread_count, m->by_state[TOP_RUNNING], m->by_state[TOP_RUNNABLE],
-                      m->by_state[TOP_WAITING], m->by_state[TOP_BLOCKED], m->by_state[TOP_UNKNOWN],
-                      m->filter[0] ? "; filter " : "", m->filter[0] ? shown(v, m->filter) : "");
+                      m->by_state[TOP_WAITING], m->by_state[TOP_BLOCKED], m->by_state[TOP_UNKNOWN]);
+    if (m->filter[0])
+        top_screen_format(to, v, COLOUR_MARK, "filter %s", shown(v, m->filter));
 }
 
 /* How much was read, and what that hides. */

@@ -302,41 +302,45 @@ static void write_all(struct live *l)
     }
 }
 
-static int open_all(struct live *l)
+/* Can it be drawn, and on no terminal that another user's process could write to? */
+static int check_terminal(const struct request *r)
+{
+    if (r->once || r->json)
+        return EXIT_DONE;
+    if (!is_terminal())
+        return tool_error("standard output is no terminal that can be drawn on: --once prints one "
+                          "picture, --format=json one after another");
+    if (r->word && apart_needed(stream_process(r->word)))
+        return tool_error("process %s is another user's, which could write to this terminal: "
+                          "use --once, --format=json, or the rights of that user",
+                          quote(r->word));
+    return EXIT_DONE;
+}
+
+static int set_up(struct live *l)
 {
     struct posixtrace_expression_fault fault;
-    posixtrace_expression_t *wants;
-    int status = EXIT_DONE;
+    posixtrace_expression_t *wants = NULL;
+    int status;
 
+    l->keys.sort = l->r->sort;
+    l->keys.view.section = TOP_ALL;
+    l->set.sites = l->r->sites;
     if (l->r->where && !top_filter_parse(l->r->where, &wants, &fault))
         return tool_usage("option '--where': %s, column %zu", fault.text, fault.column);
-    status = top_set_open(&l->set, l->r->word);
-    if (status == EXIT_DONE && l->r->where) {
-        top_set_filter(&l->set, wants);
-        snprintf(l->keys.filter, sizeof l->keys.filter, "%s", l->r->where);
-    }
-    return status;
+    snprintf(l->keys.filter, sizeof l->keys.filter, "%s", l->r->where ? l->r->where : "");
+    top_set_filter(&l->set, wants);
+    status = check_terminal(l->r);
+    return status == EXIT_DONE ? top_set_open(&l->set, l->r->word) : status;
 }
 
 static int run_live(const struct request *r)
 {
     struct live l = { .r = r };
-    bool screen = !r->once && !r->json;
-    int status;
+    int status = set_up(&l);
 
-    if (screen && !is_terminal())
-        return tool_error("standard output is no terminal that can be drawn on: --once prints one "
-                          "picture, --format=json one after another");
-    if (screen && r->word && apart_needed(stream_process(r->word)))
-        return tool_error("process %s is another user's, who could write to this terminal: "
-                          "use --once, --format=json, or the rights of that user",
-                          quote(r->word));
     colour_begin(r->json ? COLOUR_NEVER : r->colour);
-    l.keys.sort = r->sort;
-    l.keys.view.section = TOP_ALL;
-    l.set.sites = r->sites;
-    status = open_all(&l);
-    if (status == EXIT_DONE && screen)
+    if (status == EXIT_DONE && !r->once && !r->json)
         show(&l);
     else if (status == EXIT_DONE)
         write_all(&l);
