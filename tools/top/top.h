@@ -118,8 +118,6 @@ struct top_model {
 /* named: of how many rows of each table addresses are shown as names. */
 void top_model_make(struct top_model *m, struct top_set *set, enum top_sort sort, size_t named);
 void top_model_free(struct top_model *m);
-const char *top_state_word(enum top_state state);
-const char *top_sort_word(enum top_sort sort);
 
 void top_rows_threads(struct top_model *m, struct top_stream *s, const struct top_stream_row *row);
 void top_rows_pairs(struct top_model *m, struct top_stream *s, const struct top_stream_row *row);
@@ -127,6 +125,11 @@ void top_rows_locks(struct top_model *m, struct top_stream *s);
 void top_rows_sites(struct top_model *m, struct top_stream *s);
 /* Orders all tables, and finds the texts of their first rows. */
 void top_rows_end(struct top_model *m, size_t named);
+
+/* ---- top_screen.c ---- */
+
+const char *top_state_word(enum top_state state);
+const char *top_sort_word(enum top_sort sort);
 
 /* ---- top_json.c ---- */
 

@@ -7,20 +7,6 @@
 #include "common/tool.h"
 #include "top/top.h"
 
-const char *top_state_word(enum top_state state)
-{
-    static const char *const words[] = { "running", "runnable", "waiting", "blocked", "unknown" };
-
-    return words[state];
-}
-
-const char *top_sort_word(enum top_sort sort)
-{
-    static const char *const words[] = { "time", "rate", "name" };
-
-    return words[sort];
-}
-
 static void fill_stream(struct top_stream_row *row, struct top_stream *s)
 {
     *row = (struct top_stream_row){ .of = s,

@@ -34,10 +34,10 @@ static int64_t length_of(unsigned bar)
 void top_recent_add(struct top_recent *r, int64_t ns, int64_t length, int with_bars)
 {
     int64_t second = ns / NS;
-    unsigned i = (unsigned)(second % TOP_SECONDS);
+    unsigned i = (unsigned)((uint64_t)second % TOP_SECONDS);
     struct top_second *s = &r->of[i];
 
-    if (second < s->second || second < 0)
+    if (second < 0 || second < s->second)
         return;
     if (with_bars && !r->bars) {
         r->bars = tool_grow(NULL, TOP_SECONDS, sizeof *r->bars);

@@ -15,6 +15,20 @@
 
 enum { LEAST_COLUMNS = 40, MOST_COLUMNS = 500, CYCLE = 6, NS = 1000000000 };
 
+const char *top_state_word(enum top_state state)
+{
+    static const char *const words[] = { "running", "runnable", "waiting", "blocked", "unknown" };
+
+    return words[state];
+}
+
+const char *top_sort_word(enum top_sort sort)
+{
+    static const char *const words[] = { "time", "rate", "name" };
+
+    return words[sort];
+}
+
 /* ---- lines ---- */
 
 void top_screen_free(struct top_screen *s)

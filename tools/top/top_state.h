@@ -10,11 +10,11 @@
  *   - an event of it is read: all begins with that event, and its life is another one
  *   - it shows that the gap has no event of it.
  *
- * The latter needs no event.  A refresh k lists the threads with their counts of events, L(k), skips
- * events if it has to, reads to the present, R(k), and lists the threads again, M(k).  If R(k - 1) has
- * come to the time of L(k - 1), all that is skipped or lost after R(k - 1), until the end of R(k),
- * lies between L(k - 1) and M(k).  So a thread with the same count in both is known over it: one that
- * waits in a deadlock keeps its locks, however many events of others are skipped.
+ * The latter needs no event.  A refresh k lists the threads with their counts of events, L(k),
+ * skips events if it has to, reads to the present, R(k), and lists the threads again, M(k).  If
+ * R(k - 1) has come to the time of L(k - 1), all that is skipped or lost after R(k - 1), until the
+ * end of R(k), lies between L(k - 1) and M(k).  So a thread with the same count in both is known
+ * over it: one that waits in a deadlock keeps its locks, however many events of others are skipped.
  *
  * Memory is bounded: TOP_THREADS threads and so on; those beyond are left out, and counted.
  */
@@ -187,8 +187,8 @@ struct top_stream {
 void top_take(struct top_stream *s, const struct posixtrace_event *e);
 /* Events are missing between the one before and the next. */
 void top_gap(struct top_stream *s);
-/* After M(k): finds threads that are known over the gaps since R(k - 1).  complete: R(k) has come to
- * the time of L(k). */
+/* After M(k): finds threads that are known over the gaps since R(k - 1).  complete: R(k) has come
+ * to the time of L(k). */
 void top_idle_threads(struct top_stream *s, bool complete);
 /* NULL: there are too many. */
 struct top_thread *top_thread_of(struct top_stream *s, pid_t pid, pid_t tid);

@@ -4,11 +4,11 @@
  * The streams that are watched: counters, lists of threads, and as many events as the processor
  * time allows.
  *
- * A refresh reads the counters and waits of all threads, which need no events.  Then it reads
- * the events of each stream up to the present, as an onlooker that takes nothing away.  Where there
- * are more than it may read, it has skipped to a stretch of time before the present, and reads all of
- * that: pairs that are longer than the stretch are missed then, unless their thread did nothing
- * else, and the screen says which share was read.
+ * A refresh reads the counters and waits of all threads, which need no events.  Then it reads the
+ * events of each stream up to the present, as an onlooker that takes nothing away.  Where there are
+ * more than it may read, or the stream has no room for them until the next refresh, it reads
+ * several times, and skips to a stretch of time before the present: pairs that are longer are
+ * missed then, unless their thread did nothing else, and the screen says which share was read.
  */
 #ifndef TOP_STREAM_H
 #define TOP_STREAM_H

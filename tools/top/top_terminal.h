@@ -14,8 +14,8 @@
 
 struct top_screen;
 
-/* Signals are caught from now on.  screen: also changes the terminal, which standard output is; keys
- * are read if standard input is one, too. */
+/* Signals are caught from now on.  screen: also changes the terminal, which standard output is;
+ * keys are read if standard input is one, too. */
 void top_terminal_begin(bool screen);
 void top_terminal_end(void);
 void top_terminal_size(size_t *columns, size_t *rows);

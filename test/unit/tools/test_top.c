@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * top without streams: lengths of the last minute beside all of them, which thread holds a lock
+ * over gaps, and the screen of random models with hostile names in windows of any size.
+ */
+#include <check.h>
+#include <posixtrace/system.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/run_suite.h"
+#include "top/top_keys.h"
+#include "top/top_screen.h"
+
+#define NS INT64_C(1000000000)
+enum { LENGTHS = 4000, NOW = 1000, MODELS = 300, PID = 77 };
+
+static unsigned short seed[3] = { 1, 2, 3 };
+
+static int64_t some(int64_t most)
+{
+    return (int64_t)(((uint64_t)nrand48(seed) << 31 | (uint64_t)nrand48(seed)) %
+                     ((uint64_t)most + 1));
+}
+
+/* ---- lengths ---- */
+
+static int compare(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+static void expect_near(int64_t found, int64_t is)
+{
+    ck_assert_int_ge(found, is - is / 32 - 1);
+    ck_assert_int_le(found, is + is / 32 + 1);
+}
+
+static int64_t ends[LENGTHS], lengths[LENGTHS];
+
+static void expect_window(const struct top_recent *r, int seconds)
+{
+    static int64_t in[LENGTHS];
+    struct top_total t = top_recent_total(r, NOW, seconds);
+    int64_t p50, p99, total = 0;
+    size_t count = 0;
+
+    for (size_t i = 0; i < LENGTHS; i++) {
+        if (ends[i] / NS >= NOW - seconds && ends[i] / NS < NOW) {
+            total += lengths[i];
+            in[count++] = lengths[i];
+        }
+    }
+    qsort(in, count, sizeof in[0], compare);
+    ck_assert_uint_eq(t.count, count);
+    ck_assert_int_eq(t.total_ns, total);
+    ck_assert_uint_gt(count, 0);
+    ck_assert_int_eq(t.max_ns, in[count - 1]);
+    top_recent_percentiles(r, NOW, seconds, &p50, &p99);
+    expect_near(p50, in[(count + 1) / 2 - 1]);
+    expect_near(p99, in[(99 * count + 99) / 100 - 1]);
+}
+
+START_TEST(recent)
+{
+    for (int run = 0; run < 20; run++) {
+        struct top_recent r = { .bars = NULL };
+
+        for (size_t i = 0; i < LENGTHS; i++)
+            ends[i] = (NOW - 80) * NS + some(81 * NS);
+        qsort(ends, LENGTHS, sizeof ends[0], compare);
+        for (size_t i = 0; i < LENGTHS; i++) {
+            lengths[i] = some((INT64_C(1) << some(50)) - 1);
+            top_recent_add(&r, ends[i], lengths[i], true);
+        }
+        expect_window(&r, 1);
+        expect_window(&r, 10);
+        /* The present second has taken the place of the one 60 s ago. */
+        expect_window(&r, 59);
+        top_recent_free(&r);
+    }
+}
+END_TEST
+
+START_TEST(extremes)
+{
+    struct top_recent r = { .bars = NULL };
+    int64_t p50, p99;
+
+    top_recent_add(&r, NOW * NS - 1, INT64_MAX, true);
+    top_recent_percentiles(&r, NOW, 1, &p50, &p99);
+    expect_near(p99, INT64_MAX - INT64_MAX / 32 - 1);
+    top_recent_add(&r, (NOW - 70) * NS, 5, true); /* too late */
+    top_recent_add(&r, -NS, 5, true);
+    ck_assert_uint_eq(top_recent_total(&r, NOW, 60).count, 1);
+    top_recent_percentiles(&r, NOW + 100, 60, &p50, &p99);
+    ck_assert_int_eq(p50 + p99, 0);
+    top_recent_free(&r);
+}
+END_TEST
+
+/* ---- locks over gaps ---- */
+
+static int64_t clock_ns;
+
+static void event(struct top_stream *s, pid_t tid, trace_event_id_t id, uint64_t object)
+{
+    uint64_t data[2] = { object, 0 };
+    struct posixtrace_event e = { .ns = ++clock_ns,
+                                  .data = data,
+                                  .data_len = sizeof data,
+                                  .id = id,
+                                  .name = "",
+                                  .thread_name = "",
+                                  .pid = PID,
+                                  .tid = tid };
+
+    top_take(s, &e);
+}
+
+static void locks(struct top_stream *s, pid_t tid, uint64_t object)
+{
+    event(s, tid, POSIXTRACE_MUTEX_LOCK, object);
+    event(s, tid, POSIXTRACE_MUTEX_LOCKED, object);
+}
+
+static struct top_thread *holder(struct top_stream *s, uint64_t object)
+{
+    struct top_lock *lock = top_map_find(&s->locks, PID, object);
+
+    return lock ? top_lock_holder(s, lock, NULL) : NULL;
+}
+
+/* A refresh: L(k) finds these counts, then events are read, or skipped, and M(k) finds as many. */
+static void listed(struct top_stream *s, pid_t tid, uint64_t count, uint64_t after)
+{
+    struct top_thread *t = top_thread_of(s, PID, tid);
+
+    t->was_listed = t->listed + 1 == s->refresh;
+    t->listed = t->again = s->refresh;
+    t->before = t->count;
+    t->count = count;
+    t->after = after;
+}
+
+/* Thread 1 holds the lock 10, thread 2 the lock 20, from the first refresh on. */
+static void begin(struct top_stream *s)
+{
+    memset(s, 0, sizeof *s);
+    s->refresh = 1;
+    listed(s, 1, 2, 2);
+    listed(s, 2, 2, 2);
+    locks(s, 1, 10);
+    locks(s, 2, 20);
+    top_idle_threads(s, true);
+    ck_assert_ptr_eq(holder(s, 10), top_thread_of(s, PID, 1));
+    ck_assert_ptr_eq(holder(s, 20), top_thread_of(s, PID, 2));
+}
+
+START_TEST(holders)
+{
+    struct top_stream s;
+
+    begin(&s);
+    locks(&s, 1, 10);
+    event(&s, 1, POSIXTRACE_MUTEX_UNLOCK, 10);
+    ck_assert_ptr_eq(holder(&s, 10), top_thread_of(&s, PID, 1));
+    event(&s, 1, POSIXTRACE_MUTEX_UNLOCK, 10);
+    ck_assert_ptr_null(holder(&s, 10));
+    event(&s, 2, POSIXTRACE_MUTEX_UNLOCK, 10); /* not its own */
+    ck_assert_ptr_eq(holder(&s, 20), top_thread_of(&s, PID, 2));
+    event(&s, 2, POSIXTRACE_THREAD_END, 0);
+    ck_assert_ptr_null(holder(&s, 20));
+    top_forget_ended(&s);
+    ck_assert_uint_eq(s.threads.count, 1);
+    ck_assert_ptr_null(holder(&s, 20));
+    top_engine_free(&s);
+}
+END_TEST
+
+/* Thread 1 has recorded nothing in the gap, thread 2 has. */
+START_TEST(gaps)
+{
+    struct top_stream s;
+
+    begin(&s);
+    s.refresh = 2;
+    listed(&s, 1, 2, 2);
+    listed(&s, 2, 3, 3);
+    top_gap(&s);
+    ck_assert_ptr_null(holder(&s, 10));
+    top_idle_threads(&s, true);
+    ck_assert_ptr_eq(holder(&s, 10), top_thread_of(&s, PID, 1));
+    ck_assert_ptr_null(holder(&s, 20));
+    /* Another gap, and an event in the time between L and M. */
+    s.refresh = 3;
+    top_gap(&s);
+    listed(&s, 1, 2, 3);
+    listed(&s, 2, 3, 3);
+    top_idle_threads(&s, true);
+    ck_assert_ptr_null(holder(&s, 10));
+    ck_assert_ptr_null(holder(&s, 20));
+    /* Nothing brings back a thread that was not known once. */
+    s.refresh = 4;
+    listed(&s, 1, 3, 3);
+    listed(&s, 2, 3, 3);
+    top_idle_threads(&s, true);
+    ck_assert_ptr_null(holder(&s, 10));
+    /* An event begins again, and what it had locked before stays unknown. */
+    locks(&s, 1, 30);
+    ck_assert_ptr_eq(holder(&s, 30), top_thread_of(&s, PID, 1));
+    ck_assert_ptr_null(holder(&s, 10));
+    top_engine_free(&s);
+}
+END_TEST
+
+/* The reading before had not come to the present: what was skipped since may be older. */
+START_TEST(late_reading)
+{
+    struct top_stream s;
+
+    begin(&s);
+    top_idle_threads(&s, false);
+    s.refresh = 2;
+    top_gap(&s);
+    listed(&s, 1, 2, 2);
+    listed(&s, 2, 2, 2);
+    top_idle_threads(&s, true);
+    ck_assert_ptr_null(holder(&s, 10));
+    top_engine_free(&s);
+}
+END_TEST
+
+/* While a stream is stopped, threads record nothing, and may do anything. */
+START_TEST(stopped)
+{
+    struct top_stream s;
+    struct posixtrace_event mark = { .name = "", .thread_name = "", .id = POSIX_TRACE_STOP };
+
+    begin(&s);
+    s.refresh = 2;
+    top_take(&s, &mark);
+    mark.id = POSIX_TRACE_START;
+    top_take(&s, &mark);
+    listed(&s, 1, 2, 2);
+    listed(&s, 2, 2, 2);
+    top_idle_threads(&s, true);
+    ck_assert_ptr_null(holder(&s, 10));
+    top_engine_free(&s);
+}
+END_TEST
+
+/* ---- screens ---- */
+
+static const char *const names[] = { "req",
+                                     "",
+                                     "\033[31mred",
+                                     "a\r\nb",
+                                     "\xff\xfe",
+                                     "\xe4\xb8\xad"
+                                     "\xe6\x96\x87",
+                                     "a name that is much longer than its column has room for" };
+
+static const char *some_name(void)
+{
+    return names[some(sizeof names / sizeof names[0] - 1)];
+}
+
+static void fill(struct top_model *m, struct top_stream_row *streams)
+{
+    memset(m, 0, sizeof *m);
+    m->now = some(INT64_MAX);
+    m->share = some(1) ? 1 : 0.25;
+    m->rate = (double)some(100000000);
+    m->streams = streams;
+    m->stream_count = (size_t)some(4);
+    for (size_t i = 0; i < m->stream_count; i++)
+        streams[i] = (struct top_stream_row){ .name = some_name(),
+                                              .ended = some(1) != 0,
+                                              .stretch = some(NS),
+                                              .lost = { (uint64_t)some(9) } };
+    m->pair_count = (size_t)some(30);
+    m->pairs = calloc(m->pair_count + 1, sizeof *m->pairs);
+    for (size_t i = 0; i < m->pair_count; i++) {
+        m->pairs[i].name = some_name();
+        m->pairs[i].of[1] = (struct top_latency){ 5, some(NS), some(NS), some(INT64_MAX) };
+    }
+    m->thread_count = (size_t)some(60);
+    m->threads = calloc(m->thread_count + 1, sizeof *m->threads);
+    for (size_t i = 0; i < m->thread_count; i++) {
+        struct top_thread_row *t = &m->threads[i];
+
+        snprintf(t->name, sizeof t->name, "%.15s", some_name());
+        snprintf(t->object, sizeof t->object, "%s", some_name());
+        t->tid = (pid_t)some(1 << 22);
+        t->state = (enum top_state)some(TOP_STATES - 1);
+        t->call = some(1) ? "mutex_lock" : NULL;
+        t->wants_holder = t->call && some(1);
+        t->holder = t->wants_holder ? (pid_t)some(1) : 0;
+        t->deadlock = i < 4 ? 1 + i / 2 : 0;
+    }
+    m->lock_count = (size_t)some(5);
+    m->locks = calloc(m->lock_count + 1, sizeof *m->locks);
+    m->site_count = (size_t)some(5);
+    m->sites = calloc(m->site_count + 1, sizeof *m->sites);
+    for (size_t i = 0; i < m->site_count; i++)
+        m->sites[i].call = "read";
+}
+
+static void expect_line(const struct top_line *line, const struct top_view *v)
+{
+    ck_assert_uint_le(utf8_columns(line->text, strlen(line->text)), v->columns);
+    for (const char *at = line->text; *at; at++) {
+        ck_assert(((unsigned char)*at >= ' ' && *at != 127) || *at == '\0');
+        ck_assert(v->style == UTF8_TERMINAL || (unsigned char)*at < 128);
+    }
+}
+
+START_TEST(screens)
+{
+    struct top_stream_row streams[8];
+    struct top_screen s;
+    struct top_model m;
+
+    for (int i = 0; i < MODELS; i++) {
+        struct top_view v = { .columns = 1 + (size_t)some(200),
+                              .rows = 1 + (size_t)some(60),
+                              .style = some(1) ? UTF8_TERMINAL : UTF8_TERMINAL_ASCII,
+                              .section = (unsigned)some(TOP_ALL),
+                              .help = some(4) == 0,
+                              .prompt = some(4) ? NULL : some_name() };
+
+        fill(&m, streams);
+        top_screen_make(&s, &m, &v);
+        ck_assert_uint_eq(s.count, v.rows);
+        for (size_t k = 0; k < s.count; k++)
+            expect_line(&s.lines[k], &v);
+        top_screen_free(&s);
+        free(m.pairs);
+        free(m.threads);
+        free(m.locks);
+        free(m.sites);
+    }
+}
+END_TEST
+
+/* ---- keys ---- */
+
+START_TEST(keys)
+{
+    struct top_keys k = { .view.section = TOP_ALL };
+
+    ck_assert_int_eq(top_keys_press(&k, 'x'), TOP_NO_ACTION);
+    ck_assert_int_eq(top_keys_press(&k, 's'), TOP_REBUILD);
+    ck_assert_int_eq(k.sort, TOP_BY_RATE);
+    ck_assert_int_eq(top_keys_press(&k, 'f'), TOP_REDRAW);
+    for (const char *at = "q\xc3\xa9\x7f \x1bq"; *at; at++)
+        ck_assert_int_eq(top_keys_press(&k, (unsigned char)*at),
+                         *at == 'q' && !k.typing ? TOP_QUIT : TOP_REDRAW);
+    ck_assert_str_eq(k.typed, "q ");
+    ck_assert_str_eq(k.filter, "");
+    top_keys_press(&k, 'f');
+    for (int i = 0; i < 2 * TOP_TYPED; i++)
+        top_keys_press(&k, 'a');
+    ck_assert_int_eq(top_keys_press(&k, '\r'), TOP_FILTERED);
+    ck_assert_uint_eq(strlen(k.filter), TOP_TYPED);
+    ck_assert_int_eq(top_keys_press(&k, ' '), TOP_REDRAW);
+    ck_assert_int_eq(top_keys_press(&k, 's'), TOP_REDRAW); /* it is frozen */
+    ck_assert_int_eq(k.sort, TOP_BY_RATE);
+    ck_assert_int_eq(top_keys_press(&k, ' '), TOP_REBUILD);
+}
+END_TEST
+
+static void add(TCase *t)
+{
+    tcase_add_test(t, recent);
+    tcase_add_test(t, extremes);
+    tcase_add_test(t, holders);
+    tcase_add_test(t, gaps);
+    tcase_add_test(t, late_reading);
+    tcase_add_test(t, stopped);
+    tcase_add_test(t, screens);
+    tcase_add_test(t, keys);
+}
+
+int main(void)
+{
+    return run_suite("tools", "top", NULL, add);
+}
