@@ -110,29 +110,86 @@ static uint64_t tick_at(const struct pt_consumer *l, int64_t ns)
     return low;
 }
 
-/* Skips what one chunk has until then.  0 or -ENOMEM. */
-static int skip_in(struct pt_consumer *l, struct pt_cursor *c, uint64_t until)
+/* Events of one author that are skipped. */
+struct skipped {
+    struct pt_author author;
+    uint64_t no, count, last_ts;
+};
+
+/* 0 or -ENOMEM. */
+static int account_for(struct pt_consumer *l, struct skipped *k)
 {
-    enum pt_cursor_step step = pt_cursor_decode(&l->cursors, c);
-    struct pt_account *t = NULL;
+    struct pt_account *t = k->count ? pt_accounts_get(&l->accounts, &k->author) : NULL;
 
-    while (step == PT_CURSOR_EVENT && c->record.ts < until) {
-        bool before = c->record.ts <= l->onlooker.ts || c->record.ts < l->clear_ts;
+    if (k->count == 0)
+        return 0;
+    if (!t)
+        return -ENOMEM;
+    if (!t->based)
+        pt_account_base(t, k->no);
+    pt_account_add_many(t, k->no, k->count);
+    pt_account_saw(t, k->last_ts);
+    k->no += k->count;
+    k->count = 0;
+    return 0;
+}
 
-        if (!t || t->author.wid != c->author.wid)
-            t = pt_accounts_get(&l->accounts, &c->author);
+/* Events from before the onlooker's start or a clear, one by one: they are no part of the stream. */
+static int skip_before(struct pt_consumer *l, struct pt_cursor *c, uint64_t until)
+{
+    struct pt_account *t;
+
+    while (pt_cursor_decode(&l->cursors, c) == PT_CURSOR_EVENT && c->record.ts < until &&
+           (c->record.ts <= l->onlooker.ts || c->record.ts < l->clear_ts)) {
+        t = pt_accounts_get(&l->accounts, &c->author);
         if (!t)
             return -ENOMEM;
-        if (!t->based || (before && c->no > t->next_no))
+        if (!t->based || c->no > t->next_no)
             pt_account_base(t, c->no);
-        pt_account_add(t, c->no, before ? PT_FATE_EXCLUDE : PT_FATE_DELIVER);
+        pt_account_add(t, c->no, PT_FATE_EXCLUDE);
         pt_account_saw(t, c->record.ts);
         pt_cursor_consume(&l->cursors, c);
-        step = pt_cursor_decode(&l->cursors, c);
     }
-    if (step == PT_CURSOR_GONE && !c->bad)
-        pt_cursor_drop(&l->cursors, c);
     return 0;
+}
+
+/* Skips the events that one chunk has until then.  A writer may overwrite them meanwhile: they count
+ * as skipped only if the chunk is the same after they were decoded. */
+static int skip_in(struct pt_consumer *l, struct pt_cursor *c, uint64_t until)
+{
+    const uint8_t *at = (const uint8_t *)pt_seg_chunk(l->seg, c->index);
+    int r = skip_before(l, c, until);
+    struct pt_decoder d = { at + c->off, at + c->limit, c->base }, place = d;
+    struct skipped k = { .author = c->author, .no = c->no };
+    struct pt_record_author a;
+    struct pt_record record;
+
+    while (r == 0 && pt_decode_next(&d, &record) == 1) {
+        if (record.kind == PT_RECORD_AUTHOR) {
+            pt_copy_unchecked(&a, record.data, sizeof a);
+            if (!pt_cursor_valid(&l->cursors, c))
+                break;
+            r = account_for(l, &k);
+            k = (struct skipped){ .author = a.author, .no = a.first_no };
+            k.author.name[15] = '\0';
+        } else if (record.ts >= until) {
+            break;
+        } else {
+            k.count++;
+            k.last_ts = record.ts;
+        }
+        place = d;
+    }
+    if (r < 0 || !pt_cursor_valid(&l->cursors, c)) {
+        pt_cursor_drop(&l->cursors, c);
+        return r;
+    }
+    r = account_for(l, &k);
+    c->off = (uint32_t)(place.p - at);
+    c->base = place.base;
+    c->author = k.author;
+    c->no = k.no;
+    return r;
 }
 
 /* START, STOP and FILTER stay: they say which events are part of the stream. */

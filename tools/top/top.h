@@ -26,7 +26,7 @@ extern const int top_windows[TOP_WINDOWS]; /* seconds: 1, 10, 60 */
 struct top_stream_row {
     struct top_stream *of;
     const char *name; /* or the file */
-    pid_t owner;
+    pid_t owner, pid; /* the process that created it; one that it traces, or 0 */
     unsigned processes;
     bool running, ended;
     int policy;

@@ -17,6 +17,14 @@ static void put_share(const char *key, double share)
         json_number(key, share, 4);
 }
 
+static void put_number(const char *key, pid_t number)
+{
+    if (number)
+        json_integer(key, number);
+    else
+        json_none(key);
+}
+
 static void put_losses(const struct top_stream_row *s)
 {
     json_open("lost", '[');
@@ -39,7 +47,8 @@ static void put_stream(const struct top_stream_row *s)
 
     json_open(NULL, '{');
     json_text("name", s->name);
-    json_integer("pid", s->owner);
+    json_integer("owner", s->owner);
+    put_number("pid", s->pid);
     json_count("processes", s->processes);
     json_text("state", s->ended ? "ended" : s->running ? "running" : "stopped");
     json_text("policy", policies[policy]);
@@ -76,14 +85,6 @@ static void put_pair(const struct top_pair_row *p)
     json_close();
 }
 
-static void put_holder(const char *key, pid_t tid)
-{
-    if (tid)
-        json_integer(key, tid);
-    else
-        json_none(key);
-}
-
 static void put_wait(const struct top_thread_row *t)
 {
     json_open("wait", '{');
@@ -97,7 +98,7 @@ static void put_wait(const struct top_thread_row *t)
         json_integer("length_ns", t->waited);
     }
     if (t->wants_holder)
-        put_holder("for_tid", t->holder);
+        put_number("for_tid", t->holder);
     json_close();
 }
 
@@ -134,7 +135,7 @@ static void put_lock(const struct top_lock_row *l)
     json_text("lock", l->name);
     put_total(&l->last);
     json_count("waiters", l->waiters);
-    put_holder("holder_tid", l->holder);
+    put_number("holder_tid", l->holder);
     json_close();
 }
 

@@ -12,6 +12,7 @@ static void fill_stream(struct top_stream_row *row, struct top_stream *s)
     *row = (struct top_stream_row){ .of = s,
                                     .name = s->info.name[0] ? s->info.name : s->info.file,
                                     .owner = s->info.owner,
+                                    .pid = s->pid,
                                     .processes = s->processes,
                                     .running = s->running,
                                     .ended = s->ended,

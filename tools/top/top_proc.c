@@ -18,6 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#define RECENT_NS INT64_C(10000000000)
+
 static bool read_file(const struct top_thread *t, const char *name, char *text, size_t size)
 {
     char path[64];
@@ -53,7 +55,7 @@ static void take_times(struct top_thread *t, int64_t run, int64_t ready, bool be
 /* The name in stat may have any characters, but the last ')' ends it. */
 static void look_at(struct top_thread *t, uint64_t refresh)
 {
-    bool before = t->looked + 1 == refresh;
+    bool before = top_clock(CLOCK_MONOTONIC) - t->proc_ns < RECENT_NS;
     int64_t run = 0, ready = 0;
     char text[512], *end;
 

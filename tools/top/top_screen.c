@@ -135,6 +135,24 @@ static const char *policy_word(int policy)
                                          : "UNTIL_FULL";
 }
 
+static void put_stream(struct top_screen *to, const struct top_stream_row *s,
+                       const struct top_view *v, const char *clock)
+{
+    char of[40];
+
+    if (s->processes == 1)
+        snprintf(of, sizeof of, "process %d", (int)s->pid);
+    else
+        snprintf(of, sizeof of, "%u processes", s->processes);
+    top_screen_format(to, v, s->ended ? COLOUR_ALARM : COLOUR_NAME,
+                      "top %s%s  %s, %s  %s, %s of %s", v->frozen ? "FROZEN at " : "", clock,
+                      shown(v, s->name),
+                      s->ended      ? "has ended: the last picture"
+                      : !s->running ? "stopped"
+                                    : of,
+                      policy_word(s->policy), units_bytes(s->bytes), units_bytes(s->size));
+}
+
 static void put_streams(struct top_screen *to, const struct top_model *m, const struct top_view *v)
 {
     struct tm tm;
@@ -144,18 +162,9 @@ static void put_streams(struct top_screen *to, const struct top_model *m, const 
     if (gmtime_r(&second, &tm))
         strftime(clock, sizeof clock, "%H:%M:%S UTC", &tm);
     if (m->stream_count == 0)
-        top_screen_format(to, v, COLOUR_NAME, "posixtrace top  %s  nothing traces", clock);
-    for (size_t i = 0; i < m->stream_count && i < 3; i++) {
-        const struct top_stream_row *s = &m->streams[i];
-
-        top_screen_format(to, v, s->ended ? COLOUR_ALARM : COLOUR_NAME,
-                          "posixtrace top  %s%s  %s, process %d%s  %s %s, %s used",
-                          v->frozen ? "FROZEN at " : "", clock, shown(v, s->name), (int)s->owner,
-                          s->ended      ? ", has ended: the last picture"
-                          : !s->running ? ", stopped"
-                                        : "",
-                          policy_word(s->policy), units_bytes(s->size), units_bytes(s->bytes));
-    }
+        top_screen_format(to, v, COLOUR_NAME, "top %s  nothing traces", clock);
+    for (size_t i = 0; i < m->stream_count && i < 3; i++)
+        put_stream(to, &m->streams[i], v, clock);
     if (m->stream_count > 3)
         top_screen_format(to, v, COLOUR_NAME, "and %zu more streams", m->stream_count - 3);
     if (m->refused)

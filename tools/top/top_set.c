@@ -16,7 +16,7 @@
 #include "input/stream_find.h"
 
 enum {
-    FIRST_BUDGET_NS = 50000000,
+    FIRST_BUDGET_NS = 20000000,
     STATES = 48,
     NS = 1000000000,
     KEEP_S = 10,
@@ -179,6 +179,14 @@ void top_set_look(struct top_set *set)
             look_further(set, set->streams[i], &deadlock);
 }
 
+int64_t top_set_pause(const struct top_set *set)
+{
+    double used = (double)(top_clock(CLOCK_PROCESS_CPUTIME_ID) - set->cpu_ns);
+
+    /* No rate is known yet. */
+    return (int64_t)(used / (set->refresh > 1 ? allowed(set) : TOP_SHARE_HIGH));
+}
+
 int64_t top_set_period(const struct top_set *set)
 {
     double least = 1e9;
@@ -193,6 +201,8 @@ int64_t top_set_period(const struct top_set *set)
 
 void top_set_read_more(struct top_set *set)
 {
+    if (top_clock(CLOCK_MONOTONIC) - set->look_ns < top_set_pause(set))
+        return;
     for (size_t i = 0; i < set->count; i++) {
         struct top_stream *s = set->streams[i];
 
@@ -201,11 +211,6 @@ void top_set_read_more(struct top_set *set)
         if (s->ended && s->ended_ns == 0)
             s->ended_ns = top_clock(CLOCK_MONOTONIC);
     }
-}
-
-int64_t top_set_pause(const struct top_set *set)
-{
-    return (int64_t)((double)(top_clock(CLOCK_PROCESS_CPUTIME_ID) - set->cpu_ns) / allowed(set));
 }
 
 void top_set_filter(struct top_set *set, posixtrace_expression_t *wants)

@@ -35,7 +35,7 @@ static bool make(const struct top_stream *s, char *message, size_t size)
 {
     struct posixtrace_snapshot_report report;
     char name[64];
-    int fd = make_file(name, sizeof name, s->info.owner), error;
+    int fd = make_file(name, sizeof name, s->pid ? s->pid : s->info.owner), error;
 
     if (fd < 0) {
         snprintf(message, size, "cannot make %s: %s", name, strerror(errno));

@@ -157,6 +157,7 @@ struct top_stream {
     bool listed;                                  /* there was one */
     double rate, lost_rate[POSIXTRACE_LOSS_CAUSES];
     unsigned processes;
+    pid_t pid; /* one of these, or 0 */
     /* Reading. */
     uint64_t refresh;      /* k */
     uint64_t taken;        /* events since the share was computed */

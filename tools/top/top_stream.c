@@ -13,7 +13,7 @@
 
 #include "common/tool.h"
 
-enum { BATCH = 64, LEAST = 256, FIRST_COST_NS = 120, ENDED = 4096, SKIP_NS = 20 };
+enum { BATCH = 64, LEAST = 256, FIRST_COST_NS = 120, ENDED = 4096, SKIP_NS = 6 };
 #define MORE 1.3 /* of what was planned: rates change */
 
 int64_t top_clock(int clock)
@@ -90,10 +90,12 @@ void top_stream_renew(struct top_stream *s)
 
 /* ---- counters and threads ---- */
 
-static int count_process(void *count, pid_t pid)
+static int count_process(void *stream, pid_t pid)
 {
-    (void)pid;
-    ++*(unsigned *)count;
+    struct top_stream *s = stream;
+
+    s->pid = pid;
+    s->processes++;
     return 0;
 }
 
@@ -104,7 +106,7 @@ static void read_state(struct top_stream *s)
     if (posix_trace_get_status(s->trid, &status) == 0)
         s->running = status.posix_stream_status == POSIX_TRACE_RUNNING;
     s->processes = 0;
-    posixtrace_stream_traced(s->info.file, count_process, &s->processes);
+    posixtrace_stream_traced(s->info.file, count_process, s);
 }
 
 /* What an onlooker misses, or the log takes from it, counts as overwritten: not as a loss here,

@@ -176,7 +176,8 @@ static void print(struct live *l)
 }
 
 /* The time of the next refresh, CLOCK_REALTIME: windows are of whole seconds, so soon after one is
- * over; never so soon that top takes more of a processor than it may. */
+ * over; never so soon that top takes more of a processor than it may.  Reading more in between moves
+ * it. */
 static int64_t next_time(struct live *l)
 {
     int64_t pause = top_set_pause(&l->set), wait = l->r->interval > pause ? l->r->interval : pause;
@@ -226,9 +227,9 @@ static bool act(struct live *l, enum top_action action)
 }
 
 /* Waits for a key, and reads events meanwhile. */
-static enum top_event wait_in_steps(struct live *l, int64_t due, unsigned char *key)
+static enum top_event wait_in_steps(struct live *l, unsigned char *key)
 {
-    int64_t left = left_until(due), step = top_set_period(&l->set);
+    int64_t left = left_until(next_time(l)), step = top_set_period(&l->set);
     enum top_event event = top_terminal_wait(step < left ? step : left, key);
 
     if (event == TOP_TIMEOUT && step < left)
@@ -237,12 +238,12 @@ static enum top_event wait_in_steps(struct live *l, int64_t due, unsigned char *
 }
 
 /* False: it is over. */
-static bool wait_and_act(struct live *l, int64_t due)
+static bool wait_and_act(struct live *l)
 {
     unsigned char key = 0;
 
-    while (left_until(due) > 0) {
-        switch (wait_in_steps(l, due, &key)) {
+    while (left_until(next_time(l)) > 0) {
+        switch (wait_in_steps(l, &key)) {
         case TOP_OVER: return false;
         case TOP_RESIZED: draw(l); break;
         case TOP_KEY:
@@ -265,7 +266,7 @@ static void show(struct live *l)
             rebuild(l);
             draw(l);
         }
-    } while (wait_and_act(l, next_time(l)));
+    } while (wait_and_act(l));
     top_terminal_end();
 }
 
@@ -274,11 +275,10 @@ static void show(struct live *l)
 /* False: a signal has ended it. */
 static bool wait_for_next(struct live *l)
 {
-    int64_t due = next_time(l);
     unsigned char key;
 
-    while (left_until(due) > 0)
-        if (wait_in_steps(l, due, &key) == TOP_OVER)
+    while (left_until(next_time(l)) > 0)
+        if (wait_in_steps(l, &key) == TOP_OVER)
             return false;
     return !top_terminal_signal();
 }
