@@ -2,13 +2,16 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /* See mapping_scan.h. */
 #include <elf.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <link.h>
-#include <pthread.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/atomics.h"
+#include "base/clock.h"
 #include "base/sys.h"
 #include "mapping/mapping_scan.h"
+#include "process/self.h"
 
 #define PAGE_MASK (~(uintptr_t)4095)
 
@@ -202,20 +205,31 @@ static size_t take_lines(struct pt_mapping_scan *s, size_t have)
 
 /* ---- descriptors ---- */
 
-static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
-/* A handler that runs inside fork() may fork. */
-static _Thread_local unsigned forks __attribute__((tls_model("initial-exec")));
+#define WAIT_NS 10000000u
 
+/* Threads that fork, and one that has descriptors which a fork handler does not know yet: each
+ * counts itself, then looks at the other count (process/self.h).  No lock of the C library: a note
+ * may be made in a signal handler. */
+static pt_u64 forking, opening;
+static uint32_t opened; /* futex */
+
+/* A thread opens two files, with signals held. */
 void pt_mapping_scan_before_fork(void)
 {
-    if (forks++ == 0)
-        pthread_mutex_lock(&opening);
+    uint64_t end = pt_clock_ns(CLOCK_MONOTONIC) + WAIT_NS;
+    struct timespec until = { (time_t)(end / 1000000000u), (long)(end % 1000000000u) };
+    uint32_t now;
+
+    pt_self_enter(&forking);
+    do
+        now = pt_load_seqcst(&opened);
+    while (pt_self_inside(&opening) &&
+           pt_futex_wait(&opened, now, CLOCK_MONOTONIC, &until) != -ETIMEDOUT);
 }
 
 void pt_mapping_scan_after_fork(void)
 {
-    if (--forks == 0)
-        pthread_mutex_unlock(&opening);
+    pt_self_leave(&forking, (uint32_t)pt_self_instance());
 }
 
 /* A copy with a high number, which the next file of the program does not get. */
@@ -233,12 +247,18 @@ static void open_file(struct pt_descriptor *d, const char *path)
 /* False: a thread forks, which may be this one. */
 static bool open_files(struct pt_mapping_scan *s)
 {
-    if (pthread_mutex_trylock(&opening) != 0)
-        return false;
-    open_file(&s->maps, "/proc/self/maps");
-    open_file(&s->memory, "/proc/self/mem");
-    pthread_mutex_unlock(&opening);
-    return true;
+    uint32_t instance = pt_self_enter(&opening);
+    bool may = pt_self_inside(&forking) == 0;
+
+    if (may) {
+        open_file(&s->maps, "/proc/self/maps");
+        open_file(&s->memory, "/proc/self/mem");
+    }
+    pt_self_leave(&opening, instance);
+    pt_add_seqcst(&opened, 1u);
+    if (pt_self_inside(&forking))
+        pt_futex_wake_all(&opened);
+    return may;
 }
 
 void pt_mapping_scan_abandon(struct pt_mapping_scan *s)

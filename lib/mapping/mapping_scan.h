@@ -49,7 +49,7 @@ bool pt_mapping_scan(struct pt_mapping_scan *s);
 /* In a forked child: closes what a scan of a thread of its parent had open.  A copy of the memory
  * with zeros has nothing open. */
 void pt_mapping_scan_abandon(struct pt_mapping_scan *s);
-/* For fork handlers: between the two no scan opens a descriptor. */
+/* For fork handlers of the parent: between the two no scan opens a descriptor. */
 void pt_mapping_scan_before_fork(void);
 void pt_mapping_scan_after_fork(void);
 

@@ -366,7 +366,6 @@ static void after_fork_in_child(void)
         forget();
         pt_store_release(&holder, (uint64_t)0);
     }
-    pt_mapping_scan_after_fork();
 }
 
 __attribute__((constructor)) static void watch(void)
