@@ -10,6 +10,7 @@ usage: page.py POSIXTRACE [SEED]
 import json
 import pathlib
 import random
+import struct
 import subprocess
 import sys
 import tempfile
@@ -292,6 +293,51 @@ def check_damaged(tool, rng, folder):
     assert made > 0
 
 
+def counters_of(page, level):
+    """By row: (first time, least, greatest, last) of each range of a level."""
+    found = {}
+    for tile, item in page.rows_of(level["tiles"], 3 if level["resolution"] == 0 else 5):
+        row, ns, *bits = item
+        values = [struct.unpack("<d", struct.pack("<Q", b))[0] for b in bits]
+        assert tile["from"] <= ns <= tile["to"]
+        found.setdefault(row, []).append((ns, *(values * 3 if len(values) == 1 else values)))
+    assert all(items == sorted(items, key=lambda item: item[0]) for items in found.values())
+    return found
+
+
+def joined(items, resolution):
+    out = []
+    for ns, least, most, last in items:
+        if out and out[-1][0] // resolution == ns // resolution:
+            out[-1] = (out[-1][0], min(out[-1][1], least), max(out[-1][2], most), last)
+        else:
+            out.append((ns, least, most, last))
+    return out
+
+
+def check_counters(tool, rng, folder):
+    """Levels have the least, greatest and last values of what the log has, also where it is more than is kept."""
+    lines = [{"ts": 10**18 + i * 5000 + rng.randrange(5000), "pid": 1 + i % 2, "tid": 1 + i % 2, "thread_id": "0x1",
+              "thread": "t", "event": ("depth", "heat")[i // 2 % 2], "addr": "0x1", "trunc": 0,
+              "data": rng.randbytes(2).hex()} for i in range(40_000)]
+    for line in lines[:4]:
+        line["description"] = "u16 value" if line["event"] == "depth" else "i16 value"
+    log, wanted = log_of(tool, folder, lines), {}
+    for line in lines:
+        value = int.from_bytes(bytes.fromhex(line["data"]), "little", signed=line["event"] == "heat")
+        key = line["event"] + ".value", line["pid"]
+        wanted.setdefault(key, []).append((line["ts"] - lines[0]["ts"], value, value, value))
+    for size, resolutions in ((40_000_000, {0}), (500_000, set())):
+        head = (page := make_page(tool, log, f"--html-size={size}")).head
+        levels = head["counters"]
+        assert levels and {0} & {level["resolution"] for level in levels} == resolutions, levels
+        for level in levels:
+            for row, items in counters_of(page, level).items():
+                about = head["rows"][row]
+                whole = wanted[about["name"], head["processes"][about["process"]]["pid"]]
+                assert items == joined(whole, level["resolution"] or 1), (about, level["resolution"])
+
+
 def check_errors(tool, folder):
     event = {"pid": 1, "tid": 1, "thread_id": "0x1", "thread": "t", "event": "e", "addr": "0x1", "trunc": 0, "data": ""}
     log = log_of(tool, folder, [{**event, "ts": 5}, {**event, "ts": 2**53 + 10}])
@@ -325,6 +371,7 @@ def main():
         check_kept(tool, folder)
         check_damaged(tool, rng, folder)
         check_sizes(tool, rng, folder)
+        check_counters(tool, rng, folder)
         for _ in range(ROUNDS):
             check_random(tool, rng, folder)
 

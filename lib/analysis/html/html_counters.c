@@ -35,17 +35,6 @@ static void store(struct pt_html *h, struct pt_html_samples *s, const struct pt_
     at[s->count++] = *sample;
 }
 
-void pt_html_counter_add(struct pt_html *h, uint32_t row, int64_t ns, double value)
-{
-    const struct pt_html_sample sample = { row, ns, value, value, value };
-    struct pt_html_samples *s = &h->counters[0];
-
-    if (!h->error && row != PT_HTML_NO_ROW && s->count < h->budget / SAMPLE_BYTES)
-        store(h, s, &sample);
-    else if (!h->error && row != PT_HTML_NO_ROW)
-        s->full = true;
-}
-
 static int by_row(const void *a, const void *b)
 {
     const struct pt_html_sample *x = a, *y = b;
@@ -75,6 +64,41 @@ static void make_level(struct pt_html *h, struct pt_html_samples *to,
         else
             store(h, to, s);
     }
+}
+
+/* There are too many: the finest level has them from now on, and nothing has each. */
+static void fold(struct pt_html *h)
+{
+    struct pt_html_samples *all = &h->counters[0];
+
+    if (all->count > 0)
+        qsort(all->at, all->count, sizeof *all->at, by_row);
+    make_level(h, &h->counters[1], all);
+    all->count = 0;
+    all->full = true;
+}
+
+void pt_html_counter_add(struct pt_html *h, uint32_t row, int64_t ns, double value)
+{
+    const struct pt_html_sample sample = { row, ns, value, value, value };
+    struct pt_html_samples *all = &h->counters[0];
+
+    if (h->error || row == PT_HTML_NO_ROW)
+        return;
+    if (all->count >= h->budget / SAMPLE_BYTES && h->counter_count > 1)
+        fold(h);
+    store(h, all, &sample);
+}
+
+/* A level of parts that were made one after the other is one of all of them. */
+static void unite(struct pt_html *h, struct pt_html_samples *level)
+{
+    struct pt_html_samples whole = { .shift = level->shift };
+
+    qsort(level->at, level->count, sizeof *level->at, by_row);
+    make_level(h, &whole, level);
+    free(level->at);
+    *level = whole;
 }
 
 static uint64_t bits_of(double d)
@@ -142,24 +166,35 @@ static void put_tiles(struct pt_html *h, struct pt_html_samples *s)
     }
 }
 
-void pt_html_counters_end(struct pt_html *h)
+static void make_levels(struct pt_html *h)
 {
     const struct pt_html_samples *finer = &h->counters[0];
+    unsigned n = 1;
 
-    if (finer->count > 0)
-        qsort(h->counters[0].at, finer->count, sizeof *finer->at, by_row);
-    for (unsigned n = 1; n < h->counter_count && !h->error; n++) {
+    if (finer->full) {
+        fold(h);
+        unite(h, &h->counters[1]);
+        finer = &h->counters[n++];
+    } else if (finer->count > 0) {
+        qsort(finer->at, finer->count, sizeof *finer->at, by_row);
+    }
+    for (; n < h->counter_count && !h->error; n++) {
         make_level(h, &h->counters[n], finer);
         if (2 * h->counters[n].count > finer->count)
             h->counters[n].full = true;
         else
             finer = &h->counters[n];
     }
+}
+
+void pt_html_counters_end(struct pt_html *h)
+{
+    make_levels(h);
     for (unsigned n = h->counter_count; n > 0 && !h->error; n--)
-        if (n == 1 || !h->counters[n - 1].full)
+        if (!h->counters[n - 1].full)
             put_tiles(h, &h->counters[n - 1]);
     if (h->counters[0].full)
-        pt_html_note(h, "counters show their first %zu values only", h->counters[0].count);
+        pt_html_note(h, "Counters are in the page as ranges of values, not value by value.");
 }
 
 void pt_html_counters_deinit(struct pt_html *h)
