@@ -33,7 +33,7 @@ def run(tool, *arguments, silent=True):
 
 
 def make_page(tool, log, *options):
-    """What is said of losses is that of other verbs."""
+    """Messages about losses are those of other verbs."""
     page = log.with_suffix(".html")
     run(tool, "report", f"--html={page}", "--force", *options, log, silent=False)
     made = page_data.Page(page)

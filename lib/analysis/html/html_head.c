@@ -99,7 +99,29 @@ static void put_names(const struct posixtrace_field *f, char kind, struct pt_htm
     put(to, "]");
 }
 
-static void put_type(const struct pt_html_type *t, struct pt_html_bytes *to)
+/* Names of addresses that the field has. */
+static void put_addresses(const struct pt_html *h, const struct pt_html_field *f,
+                          struct pt_html_bytes *to)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < f->named_count; i++) {
+        const char *name = f->named[i].ambiguous
+                               ? NULL
+                               : pt_html_address_name(h, f->address, &f->named[i]);
+
+        if (!name)
+            continue;
+        put(to, "%s\"%" PRIu64 "\",", any ? ",[" : ",\"names\":[[", f->named[i].address);
+        put_string(to, name);
+        put(to, "]");
+        any = true;
+    }
+    put(to, any ? "]" : "");
+}
+
+static void put_type(const struct pt_html *h, const struct pt_html_type *t,
+                     struct pt_html_bytes *to)
 {
     put(to, "{\"name\":");
     put_string(to, t->name);
@@ -112,22 +134,22 @@ static void put_type(const struct pt_html_type *t, struct pt_html_bytes *to)
         put_string(to, f->name);
         put(to, ",\"kind\":\"%c\",\"bits\":%u", t->fields[i].kind, f->bits);
         put_names(f, t->fields[i].kind, to);
+        put_addresses(h, &t->fields[i], to);
         put(to, "}");
     }
     put(to, "]}");
 }
 
 /* By name, or in hexadecimal. */
-static void put_address(const struct pt_html *h,
-                        const char *(*name)(void *, pid_t, int64_t, uint64_t), pid_t pid,
-                        int64_t ns, uint64_t address, struct pt_html_bytes *to)
+static void put_address(const struct pt_html *h, enum pt_html_address kind,
+                        const struct pt_html_site *site, struct pt_html_bytes *to)
 {
-    const char *text = name ? name(h->options.context, pid, ns, address) : NULL;
+    const char *text = pt_html_address_name(h, kind, site);
 
     if (text)
         put_string(to, text);
     else
-        put(to, "\"0x%" PRIx64 "\"", address);
+        put(to, "\"0x%" PRIx64 "\"", site->address);
 }
 
 static void put_types(const struct pt_html *h, struct pt_html_bytes *to)
@@ -135,12 +157,12 @@ static void put_types(const struct pt_html *h, struct pt_html_bytes *to)
     put(to, "\"types\":[");
     for (uint32_t i = 0; i < h->type_count; i++) {
         put(to, i ? ",\n" : "");
-        put_type(h->type_list[i], to);
+        put_type(h, h->type_list[i], to);
     }
     put(to, "],\n\"sites\":[");
     for (size_t i = 0; i < h->site_count; i++) {
         put(to, i ? "," : "");
-        put_address(h, h->options.code, h->sites[i].pid, h->sites[i].ns, h->sites[i].address, to);
+        put_address(h, PT_HTML_CODE, &h->sites[i], to);
     }
     put(to, "],\n");
 }
@@ -175,6 +197,7 @@ static void put_lanes(const struct pt_html *h, struct pt_html_bytes *to)
 static void put_row(const struct pt_html *h, const struct pt_html_row *r, struct pt_html_bytes *to)
 {
     const struct pt_html_process *process;
+    struct pt_html_site site;
     static const char *const kinds[] = { "slice", "state", "events", "counter",
                                          "loss",  "cpu",   "lock" };
 
@@ -194,7 +217,8 @@ static void put_row(const struct pt_html *h, const struct pt_html_row *r, struct
     case PT_HTML_LOCK:
         process = h->processes.items[r->owner];
         put(to, ",\"process\":%d,\"object\":\"%" PRIu64 "\",\"name\":", (int)r->owner, r->object);
-        put_address(h, h->options.data, process->pid, h->origin + h->span, r->object, to);
+        site = (struct pt_html_site){ r->object, h->origin + h->span, process->pid, false };
+        put_address(h, PT_HTML_DATA, &site, to);
         break;
     }
     put(to, "}");

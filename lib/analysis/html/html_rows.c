@@ -130,5 +130,6 @@ void pt_html_rows_deinit(struct pt_html *h)
     pt_report_map_deinit(&h->processes);
     pt_report_map_deinit(&h->rows_by_key);
     pt_report_map_deinit(&h->site_map);
+    pt_report_map_deinit(&h->named);
     free(h->rows);
 }

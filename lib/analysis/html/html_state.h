@@ -143,11 +143,26 @@ struct pt_html_lane {
 
 /* ---- events ---- */
 
+/* An address of a process at a time. */
+struct pt_html_site {
+    uint64_t address;
+    int64_t ns;
+    int32_t pid;
+    bool ambiguous; /* another process had it, too */
+};
+
+enum pt_html_address { PT_HTML_NO_ADDRESS, PT_HTML_CODE, PT_HTML_DATA };
+
 struct pt_html_field {
     char kind;
     bool is_signed, is_bool;
     struct pt_html_column values;
     struct pt_html_texts texts; /* of s, b and j */
+    enum pt_html_address address;
+    struct pt_html_site *named; /* different values of an address, html_named.c */
+    size_t named_count, named_room;
+    uint64_t last_value;
+    int32_t last_pid;
 };
 
 struct pt_html_type {
@@ -171,13 +186,6 @@ struct pt_html_event_tile {
     uint64_t first, events;
     uint32_t block, fields;
     double score; /* the longest slice that ends there, as a multiple of the mean of its label */
-};
-
-/* Where events were recorded. */
-struct pt_html_site {
-    uint64_t address;
-    int64_t ns;
-    int32_t pid;
 };
 
 struct pt_html_events {
@@ -217,7 +225,7 @@ struct pt_html {
     struct pt_html_blocks blocks;
     uint32_t first_blocks; /* numbers of the file */
 
-    struct pt_report_map lanes, processes, rows_by_key, site_map;
+    struct pt_report_map lanes, processes, rows_by_key, site_map, named;
     struct pt_html_lane *last_lane;
     struct pt_html_row *rows;
     uint32_t row_count, row_room;
@@ -329,6 +337,15 @@ void pt_html_type_take(struct pt_html *h, struct pt_html_type *t, const struct p
 uint32_t pt_html_fields_end(struct pt_html *h);
 void pt_html_fields_clear(struct pt_html *h);
 void pt_html_types_deinit(struct pt_html *h);
+
+/* ---- html_named.c ---- */
+
+enum pt_html_address pt_html_address_of(const char *name, char kind, bool is_system);
+void pt_html_named_add(struct pt_html *h, struct pt_html_field *f, uint64_t value,
+                       const struct posixtrace_event *e);
+/* NULL: it has none. */
+const char *pt_html_address_name(const struct pt_html *h, enum pt_html_address kind,
+                                 const struct pt_html_site *site);
 
 /* ---- html_events.c ---- */
 

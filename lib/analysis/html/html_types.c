@@ -38,6 +38,7 @@ static bool make_fields(struct pt_html_type *t)
 
         t->fields[i].kind = kind_of(about);
         t->fields[i].is_signed = t->fields[i].kind == 'i';
+        t->fields[i].address = pt_html_address_of(about->name, t->fields[i].kind, t->is_system);
         t->fields[i].is_bool = about->kind == POSIXTRACE_FIELD_BOOL;
     }
     return t->fields != NULL;
@@ -108,7 +109,7 @@ static uint32_t site_of(struct pt_html *h, const struct posixtrace_event *e)
         if (!sites)
             return 0;
         h->sites = sites;
-        sites[h->site_count++] = (struct pt_html_site){ e->prog_address, e->ns, e->pid };
+        sites[h->site_count++] = (struct pt_html_site){ e->prog_address, e->ns, e->pid, false };
         *number = (uint32_t)h->site_count;
     }
     return *number;
@@ -196,6 +197,14 @@ static void keep_raw(struct pt_html *h, const struct posixtrace_event *e)
     add(h, &h->now.raw_index, hex_index(&h->now.raw_texts, e->data, e->data_len));
 }
 
+static void add_value(struct pt_html *h, struct pt_html_field *f, uint64_t value,
+                      const struct posixtrace_event *e)
+{
+    add(h, &f->values, value);
+    if (f->address && (value != f->last_value || e->pid != f->last_pid))
+        pt_html_named_add(h, f, value, e);
+}
+
 void pt_html_type_take(struct pt_html *h, struct pt_html_type *t, const struct pt_tl_event *ev)
 {
     const struct posixtrace_event *e = ev->e;
@@ -208,7 +217,7 @@ void pt_html_type_take(struct pt_html *h, struct pt_html_type *t, const struct p
     }
     add(h, &t->sites, t->last_site);
     for (size_t i = 0; i < t->count; i++)
-        add(h, &t->fields[i].values, fits ? value_of(&t->fields[i], ev, i) : 0);
+        add_value(h, &t->fields[i], fits ? value_of(&t->fields[i], ev, i) : 0, e);
     t->events++;
     if (!fits)
         keep_raw(h, e);
@@ -225,7 +234,7 @@ static void put_field(struct pt_html_bytes *to, struct pt_html_field *f)
     bool has_texts = strchr("sbj", f->kind) != NULL;
 
     if (has_texts && f->texts.count == 0)
-        pt_html_texts_index(&f->texts, "", 0);
+        pt_html_texts_index(&f->texts, "null", f->kind == 'j' ? 4 : 0);
     pt_html_put_column(to, &f->values, f->is_signed);
     if (has_texts)
         pt_html_put_texts(to, &f->texts);
@@ -299,6 +308,7 @@ void pt_html_types_deinit(struct pt_html *h)
         for (size_t f = 0; t->fields && f < t->count; f++) {
             pt_html_column_deinit(&t->fields[f].values);
             pt_html_texts_deinit(&t->fields[f].texts);
+            free(t->fields[f].named);
         }
         pt_html_column_deinit(&t->sites);
         free(t->fields);
