@@ -201,4 +201,12 @@ class Browser {
     }
 }
 
-module.exports = {Browser, find: findBrowser};
+/** The end of a test program: what it says when all holds, or the first fault and exit status 1. */
+function report(done, words) {
+    done.then(() => console.log(words), (error) => {
+        console.error(error);
+        process.exit(1);
+    });
+}
+
+module.exports = {Browser, find: findBrowser, report};

@@ -22,7 +22,7 @@ function hash(text) {
 
 /** Without comments that begin a line, and blanks at the beginning of lines. */
 function stripped(text) {
-    const rest = text.replace(/^ *\/\*[^]*?\*\/\n/gm, "");
+    const rest = text.replace(/^ *(\/\*[^]*?\*\/|\/\/[^\n]*)\n/gm, "");
 
     return rest.split("\n").map((line) => line.trim()).filter((line) => line).join("\n") + "\n";
 }

@@ -3,7 +3,7 @@
 # SPDX-FileCopyrightText: 2026 The posixtrace authors
 """Runs a test of the HTML page, or says which program it would need.
 
-usage: run.py node TEST.js | chromium TEST.js | firefox TEST.js | lint SOURCE_ROOT
+usage: run.py node TEST.js | chromium TEST.js ARGUMENT... | firefox TEST.js | lint SOURCE_ROOT
 """
 
 import os
@@ -64,13 +64,13 @@ def lint(root):
 
 
 def main():
-    kind, what = sys.argv[1:]
+    kind, what, *more = sys.argv[1:]
     if kind == "lint":
         return lint(pathlib.Path(what))
     if kind == "node":
         return subprocess.run([node(), "--test", what], check=False).returncode
     browser = need(*BROWSERS[kind])
-    return subprocess.run([node(), what, browser], check=False).returncode
+    return subprocess.run([node(), what, browser, *more], check=False).returncode
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ const assert = require("assert");
 const fs = require("fs");
 const os = require("os");
 const path = require("path");
-const {Browser} = require("./browser.js");
+const {Browser, report: say} = require("./browser.js");
 const {write} = require("./build.js");
 const {make} = require("./synthetic.js");
 const {report, why} = require("./report_data.js");
@@ -406,7 +406,4 @@ async function main(program) {
     }
 }
 
-main(process.argv[2]).then(() => console.log("the page draws, answers and stays text"), (error) => {
-    console.error(error);
-    process.exit(1);
-});
+say(main(process.argv[2]), "the page draws, answers and stays text");

@@ -11,6 +11,7 @@ const assert = require("assert");
 const fs = require("fs");
 const os = require("os");
 const path = require("path");
+const {report: say} = require("./browser.js");
 const {Firefox} = require("./firefox.js");
 const {write} = require("./build.js");
 const {make} = require("./synthetic.js");
@@ -59,7 +60,4 @@ async function main(program) {
     }
 }
 
-main(process.argv[2]).then(() => console.log("the page works in Firefox"), (error) => {
-    console.error(error);
-    process.exit(1);
-});
+say(main(process.argv[2]), "the page works in Firefox");

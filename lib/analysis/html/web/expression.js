@@ -139,20 +139,34 @@
             const word = token.kind === "word" ? token.value : "";
             const next = this.peek().kind;
             const value = ["word", "text", "number"].includes(next);
+            const ofText = value || ["==", "!=", "~"].includes(next);
 
-            if (["event", "class", "group"].includes(word) && value)
-                return named(word, pattern(this.take().value));
-            if (["pid", "tid"].includes(word) && (value || COMPARE[next])) {
-                const compare = COMPARE[COMPARE[next] ? this.take().kind : "=="];
-                const number = numberOf(this.take());
-                return (event) => compare(event[word], number);
-            }
-            if (word === "thread" && (value || ["==", "!=", "~"].includes(next)))
+            if (["event", "class", "group"].includes(word) && ofText)
+                return this.type(word, value ? "~" : this.take().kind);
+            if (["pid", "tid"].includes(word) && (value || COMPARE[next]))
+                return this.number(word, value ? "==" : this.take().kind);
+            if (word === "thread" && ofText)
                 return this.texts((event) => event.thread, value ? "~" : this.take().kind);
             if (COMPARE[next] || next === "~")
                 return this.field(word, this.take().kind);
             this.fields = true;
-            return anywhere(token.value);
+            return word[0] === "." ? (event) => Boolean(event.field(word.slice(1)))
+                : anywhere(token.value);
+        }
+
+        number(word, sign) {
+            const compare = COMPARE[sign], number = numberOf(this.take());
+
+            return (event) => compare(event[word], number);
+        }
+
+        /** A test of the type's name; without a sign, and with ~, by a pattern. */
+        type(word, sign) {
+            const {value} = this.take("word", "text", "number");
+            const test = named(word, pattern(sign === "~" ? value
+                : value.replace(/[\\*?[]/g, "\\$&")));
+
+            return sign === "!=" ? (event) => !test(event) : test;
         }
 
         texts(get, sign) {
