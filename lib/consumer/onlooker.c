@@ -134,7 +134,8 @@ static int account_for(struct pt_consumer *l, struct skipped *k)
     return 0;
 }
 
-/* Events from before the onlooker's start or a clear, one by one: they are no part of the stream. */
+/* Events from before the onlooker's start or a clear, one by one: they are not part of the stream.
+ */
 static int skip_before(struct pt_consumer *l, struct pt_cursor *c, uint64_t until)
 {
     struct pt_account *t;
@@ -153,8 +154,8 @@ static int skip_before(struct pt_consumer *l, struct pt_cursor *c, uint64_t unti
     return 0;
 }
 
-/* Skips the events that one chunk has until then.  A writer may overwrite them meanwhile: they count
- * as skipped only if the chunk is the same after they were decoded. */
+/* Skips the events that one chunk has until then.  A writer may overwrite them meanwhile: they
+ * count as skipped only if the chunk is the same after they were decoded. */
 static int skip_in(struct pt_consumer *l, struct pt_cursor *c, uint64_t until)
 {
     const uint8_t *at = (const uint8_t *)pt_seg_chunk(l->seg, c->index);

@@ -13,7 +13,8 @@
 #include "common/tool.h"
 #include "top/top.h"
 
-enum { NS = 1000000000, LATEST_S = 10, TRIES = 8 };
+/* SCREEN: with that many names, rows after these have no text. */
+enum { NS = 1000000000, LATEST_S = 10, TRIES = 8, SCREEN = 100 };
 
 const int top_windows[TOP_WINDOWS] = { 1, 10, 60 };
 
@@ -301,7 +302,7 @@ void top_rows_end(struct top_model *m, size_t named)
         qsort(m->locks, m->lock_count, sizeof *m->locks, compare_locks);
     if (m->site_count)
         qsort(m->sites, m->site_count, sizeof *m->sites, compare_sites);
-    for (size_t i = 0; i < m->thread_count; i++)
+    for (size_t i = 0; i < m->thread_count && (i < named || named > SCREEN); i++)
         name_thread(m, &m->threads[i], i < named);
     for (size_t i = 0; i < m->lock_count && i < named; i++) {
         struct top_lock *l = m->locks[i].of;

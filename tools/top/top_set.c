@@ -92,11 +92,12 @@ int top_set_open(struct top_set *set, const char *word)
 
 /* ---- a refresh ---- */
 
-/* What may be used of a processor. */
+/* What may be used of a processor: more for many events or threads. */
 static double allowed(const struct top_set *set)
 {
-    double share = TOP_SHARE_LOW * set->rate / TOP_RATE;
+    double share = set->rate / TOP_RATE, threads = (double)set->threads / TOP_FEW_THREADS;
 
+    share = TOP_SHARE_LOW * (share > threads ? share : threads);
     return share < TOP_SHARE_LOW ? TOP_SHARE_LOW : share > TOP_SHARE_HIGH ? TOP_SHARE_HIGH : share;
 }
 
@@ -158,6 +159,7 @@ void top_set_look(struct top_set *set)
 {
     size_t deadlock = 1;
     double rate = 0;
+    size_t threads = 0;
 
     if (!set->word && !set->frozen)
         drop_ended(set);
@@ -172,8 +174,10 @@ void top_set_look(struct top_set *set)
             continue;
         look_at(set, s);
         rate += s->ended ? 0 : s->rate;
+        threads += s->threads.count;
     }
     set->rate = rate;
+    set->threads = threads;
     for (size_t i = 0; i < set->count; i++)
         if (!set->streams[i]->ended)
             look_further(set, set->streams[i], &deadlock);

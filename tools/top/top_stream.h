@@ -15,12 +15,12 @@
 
 #include "top/top_state.h"
 
-/* Shares of a processor: at RATE events a second and below, and at any rate; and the most of these
- * that reading events may take. */
+/* Shares of a processor: at TOP_RATE events a second and TOP_FEW_THREADS threads, and below; at any
+ * number; and the most of these that reading events may take. */
 #define TOP_SHARE_LOW  0.01
-#define TOP_SHARE_HIGH 0.08
+#define TOP_SHARE_HIGH 0.06
 #define TOP_READS      0.8
-enum { TOP_RATE = 100000 };
+enum { TOP_RATE = 100000, TOP_FEW_THREADS = 2000 };
 
 struct top_set {
     const char *word;   /* a stream or process; NULL: all of the user */
@@ -36,6 +36,7 @@ struct top_set {
     int64_t cpu_ns;                 /* processor time until then */
     double seconds;                 /* between the last two */
     double rate;                    /* events a second, of all streams */
+    size_t threads;                 /* the same */
     double cost;                    /* share of a processor since the one before */
     double reads;                   /* part of the allowed share that reading events may take */
     double event_ns;                /* what recording an event costs, as measured here */

@@ -43,7 +43,7 @@ static const char help[] =
     "now: rates and losses, latencies of pairs x:begin, x:end, threads, what they\n"
     "wait for and which thread holds it, deadlocks in red, locks, call sites, and the\n"
     "cost of it all. Takes no event from other readers, and at most 1 % of a\n"
-    "processor at 100,000 events a second, 8 % at any rate: then it samples.\n"
+    "processor at 100,000 events a second, 10 % at any rate: then it samples.\n"
     "\n"
     "  --once           one picture on standard output, after an interval\n"
     "  --format=FORMAT  text (default), or json: an object a refresh, one a line\n"
@@ -176,8 +176,8 @@ static void print(struct live *l)
 }
 
 /* The time of the next refresh, CLOCK_REALTIME: windows are of whole seconds, so soon after one is
- * over; never so soon that top takes more of a processor than it may.  Reading more in between moves
- * it. */
+ * over; never so soon that top takes more of a processor than it may.  Reading more in between
+ * moves it. */
 static int64_t next_time(struct live *l)
 {
     int64_t pause = top_set_pause(&l->set), wait = l->r->interval > pause ? l->r->interval : pause;
