@@ -17,12 +17,13 @@ extern "C" {
 #endif
 
 enum posixtrace_compression {
-    POSIXTRACE_COMPRESSION_NONE, /* the default */
-    POSIXTRACE_COMPRESSION_ZSTD  /* each packet by itself */
+    POSIXTRACE_COMPRESSION_NONE,   /* rows, as in memory: the default */
+    POSIXTRACE_COMPRESSION_ZSTD,   /* columns, and each packet compressed by zstd */
+    POSIXTRACE_COMPRESSION_COLUMNS /* by column, which is shorter: of 'posixtrace record' */
 };
 
 /*
- * How the events of a log are compressed.  The thread that writes the log does
+ * The form of the events of a log.  The thread that writes the log does
  * it; tracing threads pay nothing.  A stream without a log ignores it.  The
  * log-max-size counts compressed bytes, as the file has them.  Older versions of this
  * library refuse such a log, as do builds without zstd.

@@ -6,7 +6,7 @@
 #include "api/guard.h"
 #include "base/atomics.h"
 #include "flush/thread.h"
-#include "log/compress.h"
+#include "log/pack.h"
 
 PT_PUBLIC int posixtrace_attr_setswitches(trace_attr_t *attr, bool switches)
 {
@@ -98,7 +98,7 @@ PT_PUBLIC int posixtrace_attr_setcompression(trace_attr_t *attr, int compression
         return EINVAL;
     copy.compression = compression;
     error = pt_attr_check(&copy, true);
-    if (error == 0 && !pt_compress_available(compression))
+    if (error == 0 && !pt_pack_available(compression))
         error = -ENOTSUP;
     return error ? -error : attr_commit(attr, &copy);
 }

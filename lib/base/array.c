@@ -29,6 +29,20 @@ int pt_array_grow_more(void *array, size_t *room, size_t size)
     return error;
 }
 
+int pt_array_renew(void *buffer, size_t *room, size_t bytes)
+{
+    void *at;
+
+    if (bytes <= *room)
+        return 0;
+    memcpy(&at, buffer, sizeof at);
+    free(at);
+    at = malloc(bytes);
+    memcpy(buffer, &at, sizeof at);
+    *room = at ? bytes : 0;
+    return at ? 0 : -ENOMEM;
+}
+
 int pt_array_grow_twice(void *buffer, size_t *room, size_t bytes, size_t first)
 {
     size_t more = *room ? *room : first;

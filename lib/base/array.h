@@ -24,4 +24,8 @@ static inline int pt_array_grow_to(void *buffer, size_t *room, size_t bytes, siz
     return bytes <= *room ? 0 : pt_array_grow_twice(buffer, room, bytes, first);
 }
 
+/* Room for exactly so many bytes, unless there is more; what was there is lost.  0; or -ENOMEM
+ * without any room. */
+int pt_array_renew(void *buffer, size_t *room, size_t bytes);
+
 #endif

@@ -9,29 +9,19 @@
  * of neighbours save no more than zstd does by itself, and each reader would have to support them.
  */
 #include <errno.h>
-#include <posixtrace/attr.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
+#include "base/array.h"
 #include "log/compress.h"
 
 #define LEVEL 1
 /* Shorter ones save less than a call costs. */
 #define LEAST_BYTES 128u
 
-bool pt_compress_available(int method)
+bool pt_compress_available(void)
 {
-    return method == POSIXTRACE_COMPRESSION_NONE || method == POSIXTRACE_COMPRESSION_ZSTD;
-}
-
-static bool make_room(uint8_t **buffer, size_t *room, size_t bytes)
-{
-    if (bytes <= *room)
-        return true;
-    free(*buffer);
-    *buffer = malloc(bytes);
-    *room = *buffer ? bytes : 0;
-    return *buffer != NULL;
+    return true;
 }
 
 static ZSTD_CCtx *packing_context(struct pt_compressor *p)
@@ -52,7 +42,7 @@ uint32_t pt_compress(struct pt_compressor *p, const void *from, uint32_t bytes, 
     ZSTD_CCtx *c = packing_context(p);
     size_t n;
 
-    if (bytes < LEAST_BYTES || !c || !make_room(&p->buffer, &p->room, 2 * (size_t)bytes))
+    if (bytes < LEAST_BYTES || !c || pt_array_renew(&p->buffer, &p->room, 2 * (size_t)bytes) < 0)
         return 0;
     /* Compresses a copy: other processes may write the memory of the records, and zstd reads them
      * more than once. */
@@ -72,13 +62,21 @@ void pt_compressor_deinit(struct pt_compressor *p)
     *p = (struct pt_compressor){ .context = NULL };
 }
 
+uint32_t pt_compressed_content(const void *from, uint32_t packed)
+{
+    unsigned long long bytes = ZSTD_getFrameContentSize(from, packed);
+
+    /* Errors are greater than any length. */
+    return bytes <= UINT32_MAX ? (uint32_t)bytes : 0;
+}
+
 int pt_decompress(struct pt_decompressor *u, uint32_t bytes, const void *from, uint32_t packed)
 {
     if (bytes == 0)
         return -EBADMSG; /* no writer packs 0 bytes */
     if (!u->context)
         u->context = ZSTD_createDCtx();
-    if (!u->context || !make_room(&u->buffer, &u->room, bytes))
+    if (!u->context || pt_array_renew(&u->buffer, &u->room, bytes) < 0)
         return -ENOMEM;
     /* An error is a number greater than any length. */
     return ZSTD_decompressDCtx(u->context, u->buffer, bytes, from, packed) == bytes ? 0 : -EBADMSG;

@@ -7,8 +7,8 @@
  *
  * Packers and unpackers begin as zeros; each has one user at a time.
  */
-#ifndef PT_LOG_PACK_H
-#define PT_LOG_PACK_H
+#ifndef PT_LOG_COMPRESS_H
+#define PT_LOG_COMPRESS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,8 +26,8 @@ struct pt_decompressor {
     size_t room;
 };
 
-/* Can this build do it?  method: enum posixtrace_compression. */
-bool pt_compress_available(int method);
+/* Can this build do it? */
+bool pt_compress_available(void);
 
 /* Compresses; *packed is good until the next call.  How many bytes, or 0: that
  * would save nothing, or there is no memory; then the records stay as they are. */
@@ -35,6 +35,8 @@ uint32_t pt_compress(struct pt_compressor *p, const void *from, uint32_t bytes,
                      const void **packed);
 void pt_compressor_deinit(struct pt_compressor *p);
 
+/* How many bytes they decompress to; 0: that is not known. */
+uint32_t pt_compressed_content(const void *from, uint32_t packed);
 /* Makes exactly `bytes` bytes in u->buffer from `packed` bytes.  0; -EBADMSG: they
  * do not give that; -ENOTSUP: not in this build; -ENOMEM. */
 int pt_decompress(struct pt_decompressor *u, uint32_t bytes, const void *from, uint32_t packed);

@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include "log/contents.h"
-#include "log/compress.h"
+#include "log/pack.h"
 
 #define PT_LOG_MAGIC            "PXTLOG\r\n"
 #define PT_LOG_VERSION          1u
@@ -33,7 +33,8 @@
 
 /* Features */
 #define PT_LOG_ZSTD     1u /* DATA packets may be compressed */
-#define PT_LOG_FEATURES (PT_LOG_ZSTD)
+#define PT_LOG_COLUMNS  2u /* and may have columns */
+#define PT_LOG_FEATURES (PT_LOG_ZSTD | PT_LOG_COLUMNS)
 
 struct pt_log_header {
     char magic[8];
@@ -90,6 +91,7 @@ enum pt_packet_type {
 /* Packet flags */
 #define PT_DATA_FULL_STOP  1u /* DATA: the STOP that the writer of a full log adds */
 #define PT_DATA_PACKED     2u /* DATA: the records are compressed */
+#define PT_DATA_COLUMNS    4u /* DATA: the records are columns, perhaps compressed */
 #define PT_ROUND_CONTINUES 1u /* ROUND: the next part continues the round */
 #define PT_ROUND_ALL       2u /* ROUND: lists all authors; forget those listed before */
 #define PT_ROUND_EMERGENCY 4u /* ROUND: the emergency status in the header block */
@@ -129,7 +131,7 @@ struct pt_packet_data {
     uint32_t chunk_off;
     uint32_t record_bytes; /* as they are read */
     uint32_t events;
-    uint32_t packed_bytes; /* PT_DATA_PACKED: as they are here; else 0 */
+    uint32_t packed_bytes; /* PT_DATA_PACKED, PT_DATA_COLUMNS: as they are here; else 0 */
     uint64_t first_no;
     uint64_t base_ts;
     uint64_t first_ts;
@@ -269,13 +271,13 @@ void pt_packet_put_author(struct pt_stored_author *to, const struct pt_author *a
  * or are NULL if packed. */
 void pt_packet_get_data(struct pt_log_packet *packet, const struct pt_packet_data *from);
 /* The same, and records that are packed are unpacked into u->buffer.  0, or -errno
- * of pt_decompress(), and there are no bytes of records. */
+ * of pt_unpack(), and there are no bytes of records. */
 int pt_packet_unpack_data(struct pt_log_packet *packet, const struct pt_packet_data *from,
-                          struct pt_decompressor *u);
+                          struct pt_unpacker *u);
 
 static inline bool pt_packet_is_packed(const struct pt_packet_data *p)
 {
-    return (p->head.flags & PT_DATA_PACKED) != 0;
+    return (p->head.flags & (PT_DATA_PACKED | PT_DATA_COLUMNS)) != 0;
 }
 
 static inline uint32_t pt_packet_align(uint32_t bytes)

@@ -100,7 +100,7 @@ static uint64_t claimed(const struct pt_packet_head *head)
     switch (pt_le16(head->type)) {
     case PT_PACKET_DATA:
         /* The limit holds for the unpacked packet, too. */
-        if (pt_le16(head->flags) & PT_DATA_PACKED)
+        if (pt_le16(head->flags) & (PT_DATA_PACKED | PT_DATA_COLUMNS))
             return pt_le32(data->record_bytes) <= PT_PACKET_DATA_MAX ? pt_le32(data->packed_bytes)
                                                                      : UINT64_MAX;
         return pt_le32(data->record_bytes);
@@ -179,13 +179,13 @@ void pt_packet_get_data(struct pt_log_packet *packet, const struct pt_packet_dat
 }
 
 int pt_packet_unpack_data(struct pt_log_packet *packet, const struct pt_packet_data *from,
-                          struct pt_decompressor *u)
+                          struct pt_unpacker *u)
 {
     int error = 0;
 
     pt_packet_get_data(packet, from);
     if (pt_packet_is_packed(from)) {
-        error = pt_decompress(u, from->record_bytes, from + 1, from->packed_bytes);
+        error = pt_unpack(u, from->head.flags, from->record_bytes, from + 1, from->packed_bytes);
         if (!error)
             pt_byteorder_records_in(u->buffer, from->record_bytes);
         packet->records = error ? (const void *)(from + 1) : u->buffer;

@@ -67,8 +67,8 @@ static bool policies_are_valid(const struct pt_attr *attr, bool with_log)
     if (attr->log_policy != POSIX_TRACE_LOOP && attr->log_policy != POSIX_TRACE_UNTIL_FULL &&
         attr->log_policy != POSIX_TRACE_APPEND)
         return false;
-    if (attr->compression != POSIXTRACE_COMPRESSION_NONE &&
-        attr->compression != POSIXTRACE_COMPRESSION_ZSTD)
+    if (attr->compression < POSIXTRACE_COMPRESSION_NONE ||
+        attr->compression > POSIXTRACE_COMPRESSION_COLUMNS)
         return false;
     /* They are made by the thread that writes the log. */
     if (attr->switches != 0 && !(attr->switches == 1 && with_log))

@@ -6,6 +6,7 @@
  * are given the same name the second finds it taken, however close they come.
  */
 #include <errno.h>
+#include <posixtrace/attr.h>
 #include <posixtrace/system.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 #include "base/sys.h"
 #include "control/control.h"
+#include "log/pack.h"
 #include "log/writer/lock.h"
 #include "model/groups.h"
 #include "process/exit.h"
@@ -74,6 +76,15 @@ static bool read_switch_buffer(struct pt_attr *attr)
 {
     return read_size("POSIXTRACE_RECORD_SWITCH_BUFFER", &attr->switch_buffer) &&
            pt_attr_check(attr, true) == 0;
+}
+
+static bool read_zstd(struct pt_attr *attr)
+{
+    const char *word = secure_getenv("POSIXTRACE_RECORD_ZSTD");
+
+    attr->compression = word && *word ? POSIXTRACE_COMPRESSION_ZSTD
+                                      : POSIXTRACE_COMPRESSION_COLUMNS;
+    return pt_pack_available(attr->compression);
 }
 
 /* The same words as those of posixtrace record. */
@@ -144,6 +155,8 @@ static void read_settings(void)
         setting.bad = "POSIXTRACE_RECORD_SIZE is not a number of bytes, as 65536, 64K or 1M";
     else if (!read_size("POSIXTRACE_RECORD_LOG_SIZE", &setting.attr.log_size))
         setting.bad = "POSIXTRACE_RECORD_LOG_SIZE is not a number of bytes, as 65536, 64K or 1M";
+    else if (!read_zstd(&setting.attr))
+        setting.bad = "POSIXTRACE_RECORD_ZSTD is set, and this library was built without zstd";
     else if (!read_switch_buffer(&setting.attr))
         setting.bad = "POSIXTRACE_RECORD_SWITCH_BUFFER is not a power of two bytes from 4K to 1G";
     else if (!read_filter())

@@ -24,7 +24,7 @@ import tempfile
 TIMEOUT = 60
 EVENTS = 100000
 # Of the disk, and of the stream: full in the first flush round, or in a later one.
-SIZES = (("256k", "8M"), ("1m", "1M"), ("300k", "256K"))
+SIZES = (("48k", "8M"), ("96k", "1M"), ("60k", "256K"))
 
 # Rounds of NESTED, and what one round records at least.
 ROUNDS = 12000

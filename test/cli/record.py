@@ -239,7 +239,7 @@ def check_full_disk(setup):
     expect(f"{err}", "No space left on device" in err and b"begun" not in r.seen.values())
     place = setup.folder / "tiny"
     place.mkdir()
-    script = (f'mount -t tmpfs -o size=128k tmpfs "{place}" || exit 77; '
+    script = (f'mount -t tmpfs -o size=48k tmpfs "{place}" || exit 77; '
               f'"$0" record -o "{place}/x.ptl" --size 8M "$@"')
     done = subprocess.run(
         ["unshare", "-m", *([] if os.geteuid() == 0 else ["-r"]), "sh", "-c", script, setup.tool,

@@ -85,7 +85,7 @@ def check_flush(setup):
     for number in ENDING:
         os.mkfifo(fifo)
         reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
-        r = Recorder(setup, "-o", "fifo", setup.plain, "events", 30000, "tick", "say", "done")
+        r = Recorder(setup, "-o", "fifo", setup.plain, "events", 200000, "tick", "say", "done")
         r.wait_for(b"done")
         wait_until("the pipe is full", lambda r=r, number=number, reader=reader:
                    waits_with(r.process.pid, reader, number))

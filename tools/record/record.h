@@ -36,7 +36,7 @@ struct record_request {
     int64_t longer_than;    /* ns; 0: all calls */
     unsigned stacks;        /* addresses of each at most; 0: none */
     uint64_t switch_buffer; /* 0: not given */
-    bool print, quiet;
+    bool zstd, print, quiet;
 };
 
 struct recording {

@@ -72,6 +72,9 @@ static int fill_attr(trace_attr_t *attr, const struct record_request *q, const c
         error = posix_trace_attr_setstreamsize(attr, (size_t)size);
     if (error == 0 && q->log_size)
         error = posix_trace_attr_setlogsize(attr, (size_t)q->log_size);
+    if (error == 0)
+        error = posixtrace_attr_setcompression(attr, q->zstd ? POSIXTRACE_COMPRESSION_ZSTD
+                                                             : POSIXTRACE_COMPRESSION_COLUMNS);
     if (error == 0 && q->switches)
         error = posixtrace_attr_setswitches(attr, 1);
     if (error == 0)

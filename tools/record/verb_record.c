@@ -32,6 +32,7 @@ enum {
     LONGER,
     STACKS,
     SWITCH_BUFFER,
+    ZSTD,
     PRINT,
     QUIET
 };
@@ -49,6 +50,7 @@ static const struct option_spec options[] = { { "o", true, LOG },
                                               { "longer-than", true, LONGER },
                                               { "stacks", OPTION_MAY, STACKS },
                                               { "switch-buffer", true, SWITCH_BUFFER },
+                                              { "zstd", false, ZSTD },
                                               { "print", false, PRINT },
                                               { "quiet", false, QUIET },
                                               { NULL, false, 0 } };
@@ -57,8 +59,7 @@ static const char help[] =
     "usage: posixtrace record [OPTION]... [--] CMD [ARG]...\n"
     "       posixtrace record [OPTION]... --pid=PID...\n"
     "\n"
-    "Records the events of a program and of all that it starts, until it ends; or\n"
-    "of running processes. Ctrl-C and SIGTERM end it in order.\n"
+    "Records events of a program and of all that it starts, or of running processes.\n"
     "\n"
     "  -o, --output=LOG  the log; %p in it is the process id (CMD.ptl or PID.ptl)\n"
     "  --pid=PID         a process that runs; more than once: a log for each\n"
@@ -73,6 +74,7 @@ static const char help[] =
     "  --stacks[=N]      after each of these that may wait N return addresses (16)\n"
     "  --switch-buffer=N bytes of a kernel ring for switches (256K, root's 4M)\n"
     "  --functions       of programs compiled with -finstrument-functions\n"
+    "  --zstd            compress the log with zstd: about half as long\n"
     "  --print --quiet   print the log at the end; no live line, no report\n"
     "  --help            print this\n"
     "\n"
@@ -125,6 +127,7 @@ static int take_option(struct record_request *q, int code, const char *value)
     case LONGER: return record_system_longer(q, value);
     case STACKS: return record_system_stacks(q, value);
     case SWITCH_BUFFER: return set_switch_buffer(value, &q->switch_buffer);
+    case ZSTD: q->zstd = true; return EXIT_DONE;
     case PRINT: q->print = true; return EXIT_DONE;
     default: q->quiet = true; return EXIT_DONE;
     }

@@ -13,7 +13,7 @@ struct check {
     void *context;
     bool ended; /* by finding() */
     struct posixtrace_log_report report;
-    struct pt_decompressor unpacker;
+    struct pt_unpacker unpacker;
 };
 
 static void find(struct check *c, uint64_t offset, uint64_t bytes, const char *text)
@@ -131,7 +131,7 @@ int pt_log_check(int fd, int (*finding)(void *, const struct posixtrace_log_find
     pt_input_init(&source, &reader->file, true);
     rc = check_file(&check, reader, &source);
     pt_input_deinit(&source);
-    pt_decompressor_deinit(&check.unpacker);
+    pt_unpacker_deinit(&check.unpacker);
     if (rc == 0) {
         check.report.complete = reader->complete;
         check_totals(&check, reader);

@@ -23,9 +23,10 @@ static int take_features(struct pt_log_reader *r, const struct pt_log_header *h)
 {
     uint32_t features = h->version == PT_LOG_VERSION_FEATURES ? h->features : 0;
 
-    r->params.attr.compression = features & PT_LOG_ZSTD ? POSIXTRACE_COMPRESSION_ZSTD
-                                                        : POSIXTRACE_COMPRESSION_NONE;
-    if ((features & ~PT_LOG_FEATURES) || !pt_compress_available(r->params.attr.compression))
+    r->params.attr.compression = features & PT_LOG_ZSTD      ? POSIXTRACE_COMPRESSION_ZSTD
+                                 : features & PT_LOG_COLUMNS ? POSIXTRACE_COMPRESSION_COLUMNS
+                                                             : POSIXTRACE_COMPRESSION_NONE;
+    if ((features & ~PT_LOG_FEATURES) || !pt_pack_available(r->params.attr.compression))
         return -ENOTSUP;
     return 0;
 }

@@ -286,7 +286,7 @@ int pt_log_reader_thread(struct pt_log_reader *r, size_t index, struct posixtrac
 }
 
 /* unpacker NULL: each() needs no records. */
-static int each_packet(struct pt_log_reader *r, struct pt_decompressor *unpacker,
+static int each_packet(struct pt_log_reader *r, struct pt_unpacker *unpacker,
                        int (*each)(void *context, const struct pt_log_packet *packet),
                        void *context)
 {

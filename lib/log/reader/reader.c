@@ -331,7 +331,7 @@ void pt_log_reader_free(struct pt_log_reader *r)
     pt_author_stats_deinit(&r->totals);
     pt_reader_round_deinit(&r->round);
     pt_input_deinit(&r->source);
-    pt_decompressor_deinit(&r->unpacker);
+    pt_unpacker_deinit(&r->unpacker);
     free(r->follow.bytes);
     if (r->spooled)
         pt_descriptor_close(&r->file);

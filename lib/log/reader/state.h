@@ -186,7 +186,7 @@ struct pt_log_reader {
     bool gap; /* events are missing before the next one */
     struct pt_full full;
     struct pt_follow follow;
-    struct pt_decompressor unpacker;
+    struct pt_unpacker unpacker;
     struct pt_sync sync; /* in force for ts in [sync_from, sync_to) */
     uint64_t sync_from, sync_to;
     bool seeking;

@@ -20,10 +20,12 @@ static void fill_header(const struct pt_log_writer *w, struct pt_log_header *h)
     memset(h, 0, sizeof *h);
     memcpy(h->magic, PT_LOG_MAGIC, sizeof h->magic);
     h->version = PT_LOG_VERSION;
-    if (attr->compression == POSIXTRACE_COMPRESSION_ZSTD) {
+    if (attr->compression != POSIXTRACE_COMPRESSION_NONE) {
         h->version = PT_LOG_VERSION_FEATURES;
-        h->features = PT_LOG_ZSTD;
+        h->features = PT_LOG_COLUMNS;
     }
+    if (attr->compression == POSIXTRACE_COMPRESSION_ZSTD)
+        h->features |= PT_LOG_ZSTD;
     h->header_size = PT_LOG_HEADER_SIZE;
     h->clock = w->params.clock;
     memcpy(h->id, w->params.id, sizeof h->id);

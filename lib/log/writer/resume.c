@@ -19,7 +19,7 @@
 #include "log/writer/writer.h"
 
 static int redo_data(struct pt_log_writer *w, const struct pt_packet_head *head,
-                     struct pt_decompressor *unpacker)
+                     struct pt_unpacker *unpacker)
 {
     struct pt_log_packet packet, piece;
     struct pt_cutter cutter;
@@ -53,7 +53,7 @@ static int redo_round(struct pt_log_writer *w, const struct pt_packet_head *head
 }
 
 static int redo(struct pt_log_writer *w, const struct pt_packet_head *head,
-                struct pt_decompressor *unpacker)
+                struct pt_unpacker *unpacker)
 {
     w->lsn = head->lsn > w->lsn ? head->lsn : w->lsn;
     if (head->type == PT_PACKET_DATA)
@@ -75,7 +75,7 @@ static uint64_t position_of(const struct pt_log_writer *w, uint64_t offset)
 
 static int redo_all(struct pt_log_writer *w, const struct pt_log_reader *r, struct pt_input *source)
 {
-    struct pt_decompressor unpacker = { .context = NULL };
+    struct pt_unpacker unpacker = { .buffer = NULL };
     const struct pt_packet_head *head;
     struct pt_walk walk;
     uint64_t offset;
@@ -90,7 +90,7 @@ static int redo_all(struct pt_log_writer *w, const struct pt_log_reader *r, stru
         if (rc)
             break;
     }
-    pt_decompressor_deinit(&unpacker);
+    pt_unpacker_deinit(&unpacker);
     return rc;
 }
 

@@ -63,7 +63,7 @@ struct pt_ring {
 struct pt_log_writer {
     struct pt_log_params params;
     struct pt_output out;
-    struct pt_compressor packer;
+    struct pt_packer packer;
     struct pt_byteorder_buffer order;
     uint32_t seed;
     uint64_t lsn;            /* of the last packet */

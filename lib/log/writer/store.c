@@ -96,7 +96,7 @@ void pt_log_writer_account(struct pt_log_writer *w, const struct pt_log_packet *
 struct stored {
     const void *at;
     uint32_t bytes;
-    bool packed;
+    unsigned flags; /* of the packet: how they are packed */
 };
 
 static void fill_data(struct pt_packet_data *p, const struct pt_log_packet *piece,
@@ -108,15 +108,15 @@ static void fill_data(struct pt_packet_data *p, const struct pt_log_packet *piec
     p->chunk_off = piece->chunk_off;
     p->record_bytes = piece->bytes;
     p->events = piece->events;
-    p->packed_bytes = s->packed ? s->bytes : 0;
+    p->packed_bytes = s->flags ? s->bytes : 0;
     p->first_no = piece->first_no;
     p->base_ts = piece->base_ts;
     p->first_ts = piece->first_ts;
     p->last_ts = piece->last_ts;
-    pt_assert(s->bytes <= PT_PACKET_DATA_MAX && (!s->packed || s->bytes <= piece->bytes));
+    pt_assert(s->bytes <= PT_PACKET_DATA_MAX && (!s->flags || s->bytes <= piece->bytes));
     memcpy(p + 1, s->at, s->bytes);
     memset((uint8_t *)(p + 1) + s->bytes, 0, pt_packet_align(s->bytes) - s->bytes);
-    p->head.flags = (uint16_t)(flags | (s->packed ? PT_DATA_PACKED : 0));
+    p->head.flags = (uint16_t)(flags | s->flags);
 }
 
 /* Readers take the names and descriptions of our system types from the log: all of them go before
@@ -139,7 +139,7 @@ static int name_own_types(struct pt_log_writer *w)
 /* 0, 1: the ring can never hold it, or negative errno and nothing is stored. */
 static int store(struct pt_log_writer *w, const struct pt_log_packet *piece, unsigned flags)
 {
-    struct stored s = { piece->records, piece->bytes, false };
+    struct stored s = { piece->records, piece->bytes, 0 };
     struct pt_packet_data *p;
     uint32_t bytes;
     int rc = name_own_types(w);
@@ -148,9 +148,10 @@ static int store(struct pt_log_writer *w, const struct pt_log_packet *piece, uns
         return rc;
     if (w->params.attr.compression) {
         const void *records = pt_byteorder_records_out(&w->order, piece->records, piece->bytes);
-        uint32_t packed = records ? pt_compress(&w->packer, records, piece->bytes, &s.at) : 0;
+        uint32_t packed = records ? pt_pack(&w->packer, w->params.attr.compression, records,
+                                            piece->bytes, &s.at, &s.flags)
+                                  : 0;
 
-        s.packed = packed != 0;
         s.bytes = packed ? packed : piece->bytes;
     }
     pt_assert_call(piece->events > 0 && piece->bytes <= PT_PACKET_DATA_MAX);

@@ -23,7 +23,7 @@ int pt_log_writer_new(struct pt_log_writer **writer, int fd, const struct pt_log
         return -EBADF;
     if (params->seekable ? (flags & O_APPEND) != 0 : params->attr.log_policy != POSIX_TRACE_APPEND)
         return -EINVAL;
-    if (!pt_compress_available(params->attr.compression))
+    if (!pt_pack_available(params->attr.compression))
         return -ENOTSUP;
     w = calloc(1, sizeof *w);
     if (!w)
@@ -62,7 +62,7 @@ void pt_log_writer_free(struct pt_log_writer *w)
     pt_index_deinit(&w->index);
     pt_ring_deinit(&w->ring);
     pt_output_deinit(&w->out);
-    pt_compressor_deinit(&w->packer);
+    pt_packer_deinit(&w->packer);
     free(w->order.at);
     free(w);
 }

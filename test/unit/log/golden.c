@@ -254,7 +254,8 @@ static void rename_threads(struct pt_log_author_totals *totals, uint32_t round)
 static void make_log(const char *kind, const char *name)
 {
     bool renamed = strncmp(kind, "renamed", 7) == 0;
-    bool packed = strncmp(kind, "packed", 6) == 0, described = strncmp(kind, "desc", 4) == 0;
+    bool columns = strncmp(kind, "columns", 7) == 0, zstd = strstr(kind, "packed") != NULL;
+    bool packed = columns || zstd, described = strncmp(kind, "desc", 4) == 0;
     bool loop = strstr(kind, "loop") != NULL, full = strcmp(kind, "until-full") == 0;
     bool flushing = strcmp(kind, "loop-flushing") == 0;
     bool switches = strncmp(kind, "switches", 8) == 0, open_end = strstr(kind, "-open") != NULL;
@@ -279,8 +280,9 @@ static void make_log(const char *kind, const char *name)
     params.attr.log_size = flushing ? 70000 : 6000;
     if (strcmp(kind, "loop-cost") == 0)
         params.attr.event_cost_ps = 31250;
-    if (packed)
-        params.attr.compression = POSIXTRACE_COMPRESSION_ZSTD;
+    params.attr.compression = zstd      ? POSIXTRACE_COMPRESSION_ZSTD
+                              : columns ? POSIXTRACE_COMPRESSION_COLUMNS
+                                        : POSIXTRACE_COMPRESSION_NONE;
     memcpy(params.id, "golden 123456789", 16);
     if (fd < 0 || pt_log_writer_new(&w, fd, &params) != 0)
         fail("cannot write", name);

@@ -22,9 +22,19 @@ unsigned test_size(unsigned full)
     return getenv("POSIXTRACE_TEST_SHORT") ? full / 10 : full;
 }
 
+int log_packing(void)
+{
+    const char *asked = getenv("POSIXTRACE_TEST_PACKED");
+
+    if (!asked)
+        return POSIXTRACE_COMPRESSION_NONE;
+    return strcmp(asked, "columns") == 0 ? POSIXTRACE_COMPRESSION_COLUMNS
+                                         : POSIXTRACE_COMPRESSION_ZSTD;
+}
+
 bool logs_are_packed(void)
 {
-    return getenv("POSIXTRACE_TEST_PACKED") != NULL;
+    return log_packing() != POSIXTRACE_COMPRESSION_NONE;
 }
 
 struct pt_log_params log_params(int policy, uint64_t size)
@@ -35,8 +45,7 @@ struct pt_log_params log_params(int policy, uint64_t size)
     strcpy(p.attr.name, "made up");
     p.attr.log_policy = policy;
     p.attr.log_size = size;
-    if (logs_are_packed())
-        p.attr.compression = POSIXTRACE_COMPRESSION_ZSTD;
+    p.attr.compression = log_packing();
     memset(p.id, 0x5a, sizeof p.id);
     return p;
 }

@@ -49,6 +49,7 @@ struct seen_list {
 
 int log_file(void);                /* an empty file without a name */
 unsigned test_size(unsigned full); /* a tenth of it in short runs (valgrind) */
+int log_packing(void);             /* enum posixtrace_compression, by the environment */
 bool logs_are_packed(void);        /* the same tests with compressed packets */
 struct pt_log_params log_params(int policy, uint64_t size);
 void seen_add(struct seen_list *list, struct seen s);

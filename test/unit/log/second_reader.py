@@ -38,13 +38,77 @@ def crc32c(data):
 
 
 def unzstd(packed, size):
-    """The contents of a zstd frame; the library is loaded with the first one."""
+    """The contents of a zstd frame; the library is loaded with the first one.  size None: as it
+    stands in the frame."""
     zstd = ctypes.CDLL("libzstd.so.1")
+    if size is None:
+        zstd.ZSTD_getFrameContentSize.restype = ctypes.c_ulonglong
+        zstd.ZSTD_getFrameContentSize.argtypes = (ctypes.c_char_p, ctypes.c_size_t)
+        size = zstd.ZSTD_getFrameContentSize(packed, len(packed))
     zstd.ZSTD_decompress.restype = ctypes.c_size_t
     zstd.ZSTD_decompress.argtypes = (ctypes.c_char_p, ctypes.c_size_t) * 2
     to = ctypes.create_string_buffer(size)
     assert zstd.ZSTD_decompress(to, size, packed, len(packed)) == size
     return to.raw
+
+
+class Columns:
+    """Records of a packet that stand by column."""
+
+    def __init__(self, raw):
+        self.raw, self.at = raw, 0
+
+    def take(self, form):
+        found = struct.unpack_from("<" + form, self.raw, self.at)
+        self.at += struct.calcsize("<" + form)
+        return found
+
+    def column(self, count):
+        mode, exceptions, base = self.take("HHI")
+        size, differences = mode % 16, mode >= 16
+        assert size <= 4 and mode < 32
+        planes = [self.take(f"{count}B") for _ in range(size)]
+        numbers = [sum(plane[i] << 8 * k for k, plane in enumerate(planes)) for i in range(count)]
+        places = self.take(f"{exceptions}H")
+        for place, number in zip(places, self.take(f"{exceptions}I")):
+            numbers[place] = number
+        before = 0
+        for i, number in enumerate(numbers):
+            numbers[i] = (number + base + (before if differences else 0)) & 0xFFFFFFFF
+            before = numbers[i]
+        return numbers
+
+    def sequence(self, count, classes):
+        bits = next(b for b, most in ((0, 1), (1, 2), (2, 4), (4, 16), (8, 64)) if classes <= most)
+        if bits == 0:
+            return [0] * count
+        each = 8 // bits
+        packed = self.take(f"{(count + each - 1) // each}B")
+        return [packed[i // each] >> i % each * bits & (1 << bits) - 1 for i in range(count)]
+
+    def rows(self):
+        count, class_count = self.take("II")
+        classes = [self.take("4I") for _ in range(class_count)]
+        sequence, times = self.sequence(count, class_count), self.column(count)
+        lengths = [self.column(n) if length == 0xFFFFFFFF else [length] * n
+                   for _, n, length, _ in classes]
+        bodies = []
+        for (_, n, _, words), own in zip(classes, lengths):
+            columns = [self.column(n) for _ in range(words)]
+            data = [b"".join(struct.pack("<I", c[i]) for c in columns) for i in range(n)]
+            for i, length in enumerate(own):
+                rest = length + 8 - 4 * words
+                data[i] = data[i][:8 + length] + bytes(self.take(f"{max(rest, 0)}B"))
+                data[i] += b"\0" * (-length % 8)
+            bodies.append(data)
+        assert self.at == len(self.raw)
+        next_of = [0] * class_count
+        result = b""
+        for k, time in zip(sequence, times):
+            i = next_of[k]
+            next_of[k] += 1
+            result += struct.pack("<II", classes[k][0] | lengths[k][i] << 16, time) + bodies[k][i]
+        return result
 
 
 def text(raw):
@@ -69,7 +133,7 @@ class Log:
         self.raw = raw
         magic, version, size, flags = struct.unpack_from("<8sIII", raw, 0)
         assert magic == b"PXTLOG\r\n" and version in (1, 2) and size == 512
-        assert version == 1 or struct.unpack_from("<I", raw, 256)[0] & ~1 == 0
+        assert version == 1 or struct.unpack_from("<I", raw, 256)[0] & ~3 == 0
         assert struct.unpack_from("<I", raw, 508)[0] == crc32c(raw[:508])
         self.id = raw[24:40]
         self.header_sync = struct.unpack_from("<QqQ", raw, 232)
@@ -225,8 +289,13 @@ class Log:
     def records(self, p):
         at, to, base = 0, p.get("I", 84), p.get("Q", 104)
         raw = p.raw[128:]
+        if p.flags & 6:
+            raw = raw[:p.get("I", 92)]
         if p.flags & 2:
-            raw = unzstd(raw[:p.get("I", 92)], to)
+            raw = unzstd(raw, None if p.flags & 4 else to)
+        if p.flags & 4:
+            raw = Columns(raw).rows()
+            assert len(raw) == to
         while at < to:
             head, delta, word = struct.unpack_from("<IIQ", raw, at)
             kind, length = head >> 12 & 15, head >> 16

@@ -5,6 +5,7 @@
  * event once; and if a LOOP log was faster than its reader, whole rounds after a reported gap.
  */
 #include <errno.h>
+#include <posixtrace/attr.h>
 #include <posixtrace/info.h>
 #include <sys/stat.h>
 #include "log/reader/state.h"
@@ -37,7 +38,11 @@ static void begin(int policy, uint64_t size)
 /* Compressed, the same events take less. */
 static uint64_t loop_size(uint64_t size)
 {
-    return logs_are_packed() ? size / 4 : size;
+    switch (log_packing()) {
+    case POSIXTRACE_COMPRESSION_ZSTD: return size / 4;
+    case POSIXTRACE_COMPRESSION_COLUMNS: return size / 2;
+    default: return size;
+    }
 }
 
 static void write_some(unsigned rounds, unsigned events)
