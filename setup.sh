@@ -12,7 +12,7 @@ usage() {
     cat <<'USAGE'
 usage: ./setup.sh VERB
 
-  demo      install missing packages, build, run the example, show its trace
+  demo      install missing packages, build, run the example, show its trace, also as a page
   build     install missing packages and build into ./build
   test      build and run the tests that each change must pass (scripts/tests gate)
 
@@ -46,6 +46,9 @@ demo() {
     "$build/tools/posixtrace" info "$folder/compress.ptl"
     say "posixtrace report $folder/compress.ptl | sed -n '/^How long/,/^\$/p'"
     "$build/tools/posixtrace" report "$folder/compress.ptl" | sed -n '/^How long/,/^$/p'
+    say "posixtrace report --html=$folder/compress.html $folder/compress.ptl"
+    "$build/tools/posixtrace" report --html="$folder/compress.html" "$folder/compress.ptl" &&
+        printf 'for a browser, also without a network: %s\n' "$folder/compress.html"
 }
 
 case ${1:-} in
