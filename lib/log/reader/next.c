@@ -11,7 +11,28 @@
 #include "base/assert.h"
 #include "log/reader/state.h"
 
-#define CACHE_LINE 64u /* only for prefetching: another size costs little */
+#define CACHE_LINE 64u      /* only for prefetching: another size costs little */
+#define STEP_NS    5000000u /* a step of the clock is longer than twice as much */
+
+/* Was the clock set?  Small deviations end slowly, without a step (shm/syncpoint.h). */
+static bool is_step(const struct pt_sync *before, const struct pt_sync *point)
+{
+    uint64_t by = (uint64_t)point->ns - (uint64_t)pt_sync_apply(before, point->ts);
+
+    return by + STEP_NS > 2 * STEP_NS;
+}
+
+/* Times before and after a step cannot be compared: as where events are missing between them. */
+static void pass_steps(struct pt_log_reader *r, size_t to)
+{
+    if (r->sync_at != PT_NO_SYNC)
+        while (r->sync_at < to) {
+            r->gap |= is_step(&r->syncs[r->sync_at], &r->syncs[r->sync_at + 1]);
+            r->sync_at++;
+        }
+    else
+        r->sync_at = to;
+}
 
 /* Looks up the sync point for ts and how far it is good. */
 PT_COLD static void find_sync(struct pt_log_reader *r, uint64_t ts)
@@ -25,6 +46,7 @@ PT_COLD static void find_sync(struct pt_log_reader *r, uint64_t ts)
     if (!r->sync_count)
         return;
     i = pt_sync_find(r->syncs, r->sync_count, ts);
+    pass_steps(r, i);
     r->sync = r->syncs[i];
     if (i > 0)
         r->sync_from = r->sync.ts;
@@ -32,9 +54,14 @@ PT_COLD static void find_sync(struct pt_log_reader *r, uint64_t ts)
         r->sync_to = r->syncs[i + 1].ts;
 }
 
+static inline bool has_sync(const struct pt_log_reader *r, uint64_t ts)
+{
+    return ts >= r->sync_from && ts < r->sync_to;
+}
+
 static inline int64_t to_ns(struct pt_log_reader *r, uint64_t ts)
 {
-    if (pt_unlikely(ts < r->sync_from || ts >= r->sync_to))
+    if (pt_unlikely(!has_sync(r, ts)))
         find_sync(r, ts);
     return pt_sync_apply(&r->sync, ts);
 }
@@ -130,17 +157,17 @@ int pt_log_reader_next_whole(struct pt_log_reader *r, struct pt_event *e, bool *
     return rc;
 }
 
-/* Like advance() within a packet; at the packet's end it changes nothing. */
+/* Like advance() within a packet; at the packet's end, and of the sync point, it changes nothing. */
 bool pt_log_reader_near(struct pt_log_reader *r, struct pt_event *e)
 {
     struct pt_packet_cursor *c = r->round.current;
-    const uint8_t *p;
+    struct pt_decoder before;
 
     if (pt_unlikely(!c || r->seeking))
         return false;
-    p = c->decoder.p;
-    if (pt_unlikely(pt_decode_event(&c->decoder, &c->record) != 1)) {
-        c->decoder.p = p;
+    before = c->decoder;
+    if (pt_unlikely(pt_decode_event(&c->decoder, &c->record) != 1 || !has_sync(r, c->record.ts))) {
+        c->decoder = before;
         return false;
     }
     moved(&r->round, c->record.ts);
@@ -162,6 +189,8 @@ void pt_reader_restart(struct pt_log_reader *r, uint64_t from)
     r->bad_inside = 0;
     r->count = (struct pt_count){ .begun = false };
     r->gap = false;
+    r->sync_at = PT_NO_SYNC;
+    r->sync_from = r->sync_to = 0;
 }
 
 int pt_log_reader_rewind(struct pt_log_reader *r)

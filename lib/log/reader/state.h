@@ -118,6 +118,8 @@ struct pt_full {
     uint64_t watermark; /* of the last ROUND that ends a round; 0: none */
 };
 
+#define PT_NO_SYNC SIZE_MAX
+
 /* A thread that has made control records, and the writer that names it. */
 struct pt_namesake {
     int32_t pid, tid;
@@ -189,6 +191,7 @@ struct pt_log_reader {
     struct pt_unpacker unpacker;
     struct pt_sync sync; /* in force for ts in [sync_from, sync_to) */
     uint64_t sync_from, sync_to;
+    size_t sync_at; /* the last point that was in force; PT_NO_SYNC: no event was read */
     bool seeking;
     int64_t seek_ns;
     uint64_t seek_ts;

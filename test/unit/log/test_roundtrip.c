@@ -90,6 +90,57 @@ static void check_both_readings(int fd, const struct seen_list *wanted)
     free(again.at);
 }
 
+/* The clock was set on and back: times across that cannot be compared.  A small deviation that ends
+ * slowly is none. */
+START_TEST(steps)
+{
+    static const struct pt_sync points[] = {
+        { .ts = 3000000, .ns = 6000000 + 1000, .mult = 3ull << 32 },
+        { .ts = 4000000, .ns = 9000000 + 1000, .mult = 2ull << 32 },
+        { .ts = 5000000, .ns = 3600000000000, .mult = 2ull << 32 },
+        { .ts = 7000000, .ns = 1000, .mult = 2ull << 32 },
+    };
+    static const uint64_t times[] = { 1000000, 3500000, 4500000, 4999999, 5000000,
+                                      5000001, 6000000, 7500000, 8000000 };
+    struct pt_log_params params = log_params(POSIX_TRACE_APPEND, 1);
+    int fd = log_file();
+    struct pt_log_writer *w = log_writer(fd, &params);
+    struct pt_log_reader *r;
+    struct pt_event e;
+    bool gap;
+
+    begin();
+    for (unsigned i = 0; i < 4; i++)
+        ck_assert_int_eq(pt_log_put_sync(w, &points[i]), 0);
+    for (unsigned i = 0; i < 9; i++)
+        maker_add(&makers[0], times[i], 8);
+    ck_assert_int_eq(pt_log_put_packet(w, maker_take(&makers[0])), 0);
+    ck_assert_int_eq(pt_log_end_round(w, &status, NULL, 0), 0);
+    complete(w);
+    r = log_reader(fd);
+    for (unsigned turn = 0; turn < 2; turn++) {
+        for (unsigned i = 0; i < 9; i++) {
+            ck_assert_int_eq(pt_log_reader_next_whole(r, &e, &gap), 1);
+            ck_assert_uint_eq(e.ts, times[i]);
+            ck_assert(gap == (i == 4 || i == 7));
+        }
+        ck_assert_int_eq(pt_log_reader_next_whole(r, &e, &gap), 0);
+        ck_assert_int_eq(pt_log_reader_rewind(r), 0);
+    }
+    /* Several at a time: none beyond a step. */
+    ck_assert_int_eq(pt_log_reader_next_whole(r, &e, &gap), 1);
+    for (unsigned i = 1; i < 9; i++) {
+        bool near = pt_log_reader_near(r, &e);
+
+        ck_assert(near || pt_log_reader_next_whole(r, &e, &gap) == 1);
+        ck_assert_uint_eq(e.ts, times[i]);
+        ck_assert(near ? i != 4 && i != 7 : gap == (i == 4 || i == 7));
+    }
+    pt_log_reader_free(r);
+    close(fd);
+}
+END_TEST
+
 START_TEST(append)
 {
     struct pt_log_params params = log_params(POSIX_TRACE_APPEND, 1);
@@ -605,6 +656,7 @@ END_TEST
 static void add(TCase *t)
 {
     tcase_set_timeout(t, 60);
+    tcase_add_test(t, steps);
     tcase_add_test(t, append);
     tcase_add_test(t, one_author);
     tcase_add_test(t, round_larger_than_the_window);
