@@ -186,12 +186,51 @@ static void become_creator(void)
                      offsetof(struct pt_seg_header, owner_start)) == (ssize_t)sizeof self.start);
 }
 
+/* The same, several at a time; skip: after what there is now. */
+static void read_some(trace_id_t trid, bool skip)
+{
+    struct posixtrace_event e[16];
+    unsigned long events = 0;
+    volatile uint8_t byte;
+    size_t count = 0;
+
+    if (skip)
+        posixtrace_seek(trid, INT64_MAX);
+    while (posixtrace_next_events(trid, e, sizeof e[0], 16, &count) == 0 && count > 0) {
+        change_next();
+        for (size_t i = 0; i < count; i++) {
+            for (size_t k = 0; k < e[i].data_len; k++)
+                byte = ((const uint8_t *)e[i].data)[k];
+            byte = (uint8_t)(e[i].name[strlen(e[i].name)] +
+                             e[i].thread_name[strlen(e[i].thread_name)]);
+            FUZZ_NEED(++events <= most);
+        }
+    }
+    (void)byte;
+}
+
+/* An onlooker that reads several events at a time, and one that skips. */
+static void look_on_in_steps(void)
+{
+    trace_id_t trid;
+
+    for (int skip = 0; skip < 2; skip++) {
+        if (posixtrace_attach(strrchr(subject.seg.path, '/') + 1, &trid) != 0)
+            continue;
+        change_next();
+        read_some(trid, skip != 0);
+        ask(trid);
+        FUZZ_NEED(posixtrace_detach(trid) == 0);
+    }
+}
+
 static void look_on(void)
 {
     trace_event_set_t set;
     trace_id_t trid;
 
     become_creator();
+    look_on_in_steps();
     if (posixtrace_attach(strrchr(subject.seg.path, '/') + 1, &trid) == 0) {
         read_events(trid);
         ask(trid);
