@@ -43,6 +43,7 @@ struct top_stream_row {
 struct top_pair_row {
     const struct top_stream_row *stream;
     const char *name;
+    double per_s; /* in the last ten seconds, or since the first event */
     struct top_latency {
         uint64_t count;
         int64_t p50, p99, max;
@@ -74,6 +75,7 @@ struct top_lock_row {
     pid_t pid;
     char name[SITES_TEXT];
     struct top_total last; /* calls in the last ten seconds */
+    double per_s, busy;    /* of these: a second; the time of all threads in them, of 1 */
     unsigned waiters;
     pid_t holder;
     char holder_name[16];
@@ -86,6 +88,7 @@ struct top_site_row {
     char where[SITES_TEXT];
     const char *call;
     struct top_total last;
+    double per_s, busy;
 };
 
 struct top_model {

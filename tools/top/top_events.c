@@ -194,6 +194,8 @@ void top_take(struct top_stream *s, const struct posixtrace_event *e)
         take_mark(s, e->id);
         return;
     }
+    if (s->first_ns == 0)
+        s->first_ns = e->ns;
     t = top_thread_of(s, e->pid, e->tid);
     if (!t)
         return;

@@ -30,6 +30,14 @@ static int64_t last_second(const struct top_model *m)
     return m->now / NS;
 }
 
+/* The seconds before the present one that the last ten have events of. */
+static double covered(const struct top_model *m, const struct top_stream *s)
+{
+    int64_t seconds = last_second(m) - s->first_ns / NS;
+
+    return seconds < 1 ? 1 : seconds > LATEST_S ? LATEST_S : (double)seconds;
+}
+
 /* ---- pairs ---- */
 
 void top_rows_pairs(struct top_model *m, struct top_stream *s, const struct top_stream_row *row)
@@ -49,6 +57,7 @@ void top_rows_pairs(struct top_model *m, struct top_stream *s, const struct top_
         }
         if (p.of[TOP_WINDOWS - 1].count == 0)
             continue;
+        p.per_s = (double)p.of[1].count / covered(m, s);
         m->pairs = more(m->pairs, m->pair_count, sizeof *m->pairs);
         m->pairs[m->pair_count++] = p;
     }
@@ -225,9 +234,13 @@ void top_rows_locks(struct top_model *m, struct top_stream *s)
             continue;
         m->locks = more(m->locks, m->lock_count, sizeof *m->locks);
         row = &m->locks[m->lock_count++];
-        *row = (struct top_lock_row){
-            .stream = s, .of = lock, .pid = lock->pid, .last = last, .waiters = lock->waiters
-        };
+        *row = (struct top_lock_row){ .stream = s,
+                                      .of = lock,
+                                      .pid = lock->pid,
+                                      .last = last,
+                                      .per_s = (double)last.count / covered(m, s),
+                                      .busy = (double)last.total_ns / NS / covered(m, s),
+                                      .waiters = lock->waiters };
         if (!holder)
             continue;
         row->holder = holder->tid;
@@ -244,12 +257,15 @@ void top_rows_sites(struct top_model *m, struct top_stream *s)
         if (last.count == 0)
             continue;
         m->sites = more(m->sites, m->site_count, sizeof *m->sites);
-        m->sites[m->site_count++] = (struct top_site_row){ .stream = s,
-                                                           .of = site,
-                                                           .pid = site->pid,
-                                                           .call = call_text(site->type,
-                                                                             site->call),
-                                                           .last = last };
+        m->sites[m->site_count++] = (struct top_site_row){
+            .stream = s,
+            .of = site,
+            .pid = site->pid,
+            .call = call_text(site->type, site->call),
+            .last = last,
+            .per_s = (double)last.count / covered(m, s),
+            .busy = (double)last.total_ns / NS / covered(m, s)
+        };
     }
 }
 

@@ -168,7 +168,8 @@ static void put_streams(struct top_screen *to, const struct top_model *m, const 
     if (m->stream_count > 3)
         top_screen_format(to, v, COLOUR_NAME, "and %zu more streams", m->stream_count - 3);
     if (m->refused)
-        top_screen_format(to, v, COLOUR_ALARM, "%u streams cannot be used", m->refused);
+        top_screen_format(to, v, COLOUR_ALARM,
+                          "%u streams of another version, or without permission", m->refused);
 }
 
 static void put_losses(char *text, size_t size, const struct top_model *m)

@@ -8,7 +8,7 @@
 #include "common/units.h"
 #include "top/top_screen.h"
 
-enum { TIME = 6, TID = 7, LATEST_S = 10, NS = 1000000000 };
+enum { TIME = 6, TID = 7 };
 
 /* The rest of a line after so many columns, at least 'least'. */
 static size_t rest(const struct top_view *v, size_t taken, size_t least)
@@ -58,7 +58,7 @@ static void put_pair(struct top_screen *to, const struct top_model *m, const str
     struct top_row row = { .length = 0 };
 
     left(&row, v, p->name, rest(v, TOP_WINDOWS * (3 * (TIME + 1)) + 7, 9));
-    cell(&row, v, rate_text((double)p->of[1].count / LATEST_S), 6);
+    cell(&row, v, rate_text(p->per_s), 6);
     for (int w = 0; w < TOP_WINDOWS; w++) {
         const struct top_latency *l = &p->of[w];
 
@@ -162,10 +162,11 @@ static void put_thread_titles(struct top_screen *to, const struct top_view *v)
 
 /* ---- locks and call sites ---- */
 
-static void put_totals(struct top_row *row, const struct top_view *v, const struct top_total *t)
+static void put_totals(struct top_row *row, const struct top_view *v, const struct top_total *t,
+                       double per_s, double busy)
 {
-    cell(row, v, rate_text((double)t->count / LATEST_S), 6);
-    cell(row, v, units_percent((double)t->total_ns, (double)LATEST_S * NS), 6);
+    cell(row, v, rate_text(per_s), 6);
+    cell(row, v, units_percent(busy, 1), 6);
     cell(row, v, t->count ? units_time(t->total_ns / (int64_t)t->count) : "-", TIME);
     cell(row, v, span(t->max_ns), TIME);
 }
@@ -186,7 +187,7 @@ static void put_lock(struct top_screen *to, const struct top_model *m, const str
     char text[64];
 
     left(&row, v, l->name, rest(v, 54, 16));
-    put_totals(&row, v, &l->last);
+    put_totals(&row, v, &l->last, l->per_s, l->busy);
     snprintf(text, sizeof text, "%u", l->waiters);
     cell(&row, v, text, 7);
     snprintf(text, sizeof text, "%s (%d)", l->holder_name, (int)l->holder);
@@ -212,7 +213,7 @@ static void put_site(struct top_screen *to, const struct top_model *m, const str
     struct top_row row = { .length = 0 };
 
     left(&row, v, s->where, rest(v, 45, 16));
-    put_totals(&row, v, &s->last);
+    put_totals(&row, v, &s->last, s->per_s, s->busy);
     left(&row, v, s->call, 15);
     top_screen_add(to, v, row.text, COLOUR_PLAIN);
 }
