@@ -63,8 +63,9 @@ struct top_thread_row {
     char object[SITES_TEXT];     /* "": none */
     char caller[SITES_TEXT];     /* "": not known */
     int64_t since, waited;       /* ns since 1970, and until now; 0: not known */
-    bool wants_holder;           /* it waits for a lock or a thread */
-    pid_t holder;                /* the thread that it waits for; 0: not known */
+    bool brief;        /* the wait began, or another one did, while the events were read */
+    bool wants_holder; /* it waits for a lock or a thread */
+    pid_t holder;      /* the thread that it waits for; 0: not known */
     char holder_name[16];
     size_t deadlock, place; /* the number of the cycle, and the place in it */
 };

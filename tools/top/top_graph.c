@@ -4,9 +4,9 @@
  * The wait-for graph: a thread waits for one other at most, the holder of a lock or the thread
  * whose end it awaits.  A walk that comes to a thread of its own walk has found a cycle.
  *
- * Waits and holders are of slightly different moments.  A cycle is a deadlock only if each of its
- * threads is in the same wait before and after the events were read, so that none of them took or
- * gave a lock meanwhile.
+ * Waits and holders are of slightly different moments.  So only a thread that is in the same wait
+ * before and after the events were read has an edge: the holder is that of a moment in between, and
+ * none of the threads of a cycle took or gave a lock meanwhile.
  */
 #include "top/top_stream.h"
 
@@ -56,7 +56,7 @@ static void find_edge(struct top_stream *s, struct top_thread *t, unsigned *join
     t->walk = t->deadlock = 0;
     if (t->ended || t->now.wait_type == 0)
         return;
-    if (t->now.wait_type == POSIXTRACE_THREAD_JOIN)
+    if (t->now.wait_type == POSIXTRACE_THREAD_JOIN && t->same_wait)
         t->waits_for = awaited(s, t, joins);
     if (!is_lock(t->now.wait_type))
         return;
@@ -64,6 +64,8 @@ static void find_edge(struct top_stream *s, struct top_thread *t, unsigned *join
     if (!lock)
         return;
     lock->waiters++;
+    if (!t->same_wait)
+        return;
     t->waits_for = top_lock_holder(s, lock, t);
     if (!t->waits_for && t->now.wait_type == POSIXTRACE_MUTEX_LOCK && waits_long(t) &&
         top_lock_holder(s, lock, NULL) == t)
@@ -94,26 +96,8 @@ static bool walk(struct top_thread *t, size_t number, size_t deadlock)
     return true;
 }
 
-static void drop_cycle(struct top_stream *s, size_t number)
-{
-    for (size_t i = 0; i < s->threads.count; i++)
-        if (thread_at(s, i)->deadlock == number)
-            thread_at(s, i)->deadlock = 0;
-}
-
-static void check_again(struct top_stream *s)
-{
-    for (size_t i = 0; i < s->threads.count; i++) {
-        const struct top_thread *t = thread_at(s, i);
-
-        if (t->deadlock && (t->again != s->refresh || !t->same_wait))
-            drop_cycle(s, t->deadlock);
-    }
-}
-
 void top_graph_make(struct top_stream *s, size_t *number)
 {
-    size_t first = *number;
     unsigned joins = 0;
 
     for (size_t i = 0; i < s->locks.count; i++)
@@ -122,6 +106,4 @@ void top_graph_make(struct top_stream *s, size_t *number)
         find_edge(s, thread_at(s, i), &joins);
     for (size_t i = 0; i < s->threads.count; i++)
         *number += walk(thread_at(s, i), i + 1, *number);
-    if (*number > first)
-        check_again(s);
 }

@@ -128,6 +128,7 @@ static void fill_wait(const struct top_model *m, const struct top_thread *t,
     row->waited = row->since && m->now > row->since ? m->now - row->since : 0;
     row->wants_holder = type == POSIXTRACE_MUTEX_LOCK || type == POSIXTRACE_RWLOCK_LOCK ||
                         type == POSIXTRACE_THREAD_JOIN;
+    row->brief = !t->same_wait;
     row->holder = t->waits_for ? t->waits_for->tid : 0;
     if (t->waits_for)
         memcpy(row->holder_name, t->waits_for->name, sizeof row->holder_name);

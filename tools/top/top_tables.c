@@ -94,11 +94,11 @@ static void describe_wait(const struct top_thread_row *t, char *text, size_t siz
     if (!t->call)
         return;
     if (t->wants_holder && !joins)
-        n = snprintf(text, size, "lock %s: ", t->object);
+        n = snprintf(text, size, "lock %s%s", t->object, t->brief ? "" : ": ");
     else
         n = snprintf(text, size, "%s%s%s", joins ? "end of " : t->call, t->object[0] ? " " : "",
                      joins ? "" : t->object);
-    if (!t->wants_holder || n < 0 || (size_t)n >= size)
+    if (!t->wants_holder || (t->brief && !joins) || n < 0 || (size_t)n >= size)
         return;
     if (t->holder)
         snprintf(text + n, size - (size_t)n, "%s (%d)", t->holder_name, (int)t->holder);
