@@ -11,7 +11,7 @@
 #include "analysis/html/html_state.h"
 #include "analysis/html/html_web.h"
 
-enum { LEVELS_PART = 5 }; /* of the budget, kept for levels */
+enum { LEVELS_PART = 8 }; /* of the budget, kept for levels */
 enum { NOTES = 4096 };    /* bytes of further notes and the like */
 
 static uint64_t for_tiles(const struct pt_html *h)
