@@ -279,8 +279,11 @@ async function reports(page, data) {
     for (const part of ["Threads", "Pairs of events", "Locks", "Contention", "Flame graph",
                         "cache_lock", "worker/31", "evict (cache.c:29)"])
         assert.ok(text.includes(part), part);
-    assert.match(await page.run("document.querySelector('#report svg[role=img]')" +
-                                ".getAttribute('aria-label')"), /p50 .*p99/);
+    assert.match(await page.run("document.querySelector('#part-pairs svg[role=img]')" +
+                                ".getAttribute('aria-label')"), /p50 180 ns, p99 4\.500 µs/);
+    await page.until("document.querySelectorAll('#part-lengths figure').length === 3");
+    assert.match(await page.run("document.getElementById('part-lengths').innerText"),
+                 /request, \d+ times[^]*query, \d+ times/);
     const first = () => page.run(
         "document.querySelector('#part-threads tbody tr td').innerText");
     const sort = "document.querySelectorAll('#part-threads th button')[2].click()";

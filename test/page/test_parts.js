@@ -91,6 +91,19 @@ test("bars keep their counts, a tree its sums", () => {
     assert.strictEqual(root.below.get("a").below.get("c").ns, 7);
 });
 
+test("lengths are counted in classes", () => {
+    const lengths = new PT.lengths.Lengths();
+    const near = (value, wanted) => assert.ok(Math.abs(value / wanted - 1) < 0.045, `${value}`);
+
+    for (let ns = 1; ns <= 100000; ns++)
+        lengths.add(ns);
+    lengths.add(0);
+    near(lengths.percentile(50), 50000);
+    near(lengths.percentile(99), 99000);
+    assert.strictEqual(lengths.bars().reduce((sum, [, , n]) => sum + n, 0), 100001);
+    assert.ok(lengths.bars().every(([from, to]) => from < to && to / from < 1.05));
+});
+
 test("times as texts and as arguments", () => {
     assert.deepStrictEqual([0, 999, 1000, 123456, 5e6, 61e9].map(PT.text.duration),
                            ["0 ns", "999 ns", "1.000 µs", "123.5 µs", "5.000 ms", "61.00 s"]);

@@ -70,10 +70,11 @@
         for (const part of [0, 0.5, 1])
             picture.append(svg("text", {class: "faint", x: LEFT - 5, y: y(part) + 4,
                                         "text-anchor": "end"}, `${part * 100} %`));
-        for (const ns of ticksOf(at))
-            picture.append(svg("text", {class: "faint", x: at.x(ns), y: HEIGHT - 6,
-                                        "text-anchor": "middle"}, duration(Math.round(ns))
-                .replace(/\.0+ /, " ")));
+        for (const ns of ticksOf(at)) {
+            const text = duration(Math.round(ns)).replace(/\.0+ /, " ");
+            picture.append(svg("text", {class: "faint", x: Math.min(at.x(ns), WIDTH - 28),
+                                        y: HEIGHT - 6, "text-anchor": "middle"}, text));
+        }
         marks(picture, quantiles, at, y);
         return picture;
     }
@@ -82,16 +83,17 @@
         return quantiles.map(([p, ns]) => `p${p} ${duration(ns)}`).join(", ");
     }
 
+    /** Their texts are on two lines where they would meet. */
     function marks(picture, quantiles, at, y) {
-        for (const [p, ns] of quantiles)
-            if (p === 50 || p === 99) {
-                const x = at.x(ns);
-                const left = p === 50;
-                picture.append(svg("line", {class: "mark", x1: x, x2: x, y1: TOP - 4, y2: y(0)}),
-                               svg("text", {x: left ? Math.min(WIDTH - 190, x + 3)
-                                   : Math.max(LEFT + 95, Math.min(WIDTH - 84, x + 3)), y: TOP - 5},
-                                   `p${p} ${duration(ns)}`));
-            }
+        let before = -Infinity;
+
+        for (const [p, ns] of quantiles.filter(([percent]) => percent === 50 || percent === 99)) {
+            const x = at.x(ns), left = Math.min(x + 3, WIDTH - 84);
+            picture.append(svg("line", {class: "mark", x1: x, x2: x, y1: TOP - 4, y2: y(0)}),
+                           svg("text", {x: left, y: left - before < 90 ? TOP + 8 : TOP - 5},
+                               `p${p} ${duration(ns)}`));
+            before = left;
+        }
     }
 
     /** edges: [{waiter, lock, holder, ns, press}]: who waits, for which lock, and who holds it. */

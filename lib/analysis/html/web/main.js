@@ -43,6 +43,7 @@
                 range: byId("range")});
             this.details = new PT.details.Details(this.model, this.view, byId("panel"));
             this.page = "timeline";
+            this.reportSeen = [];   // what waits until the report is looked at
             this.drawFacts(head);
             this.drawNotes(head);
             this.searching = new PT.search.Search(this.model, this.view, this);
@@ -145,6 +146,8 @@
             }
             if (page === "timeline")
                 this.view.resize();
+            if (page === "report")
+                this.reportSeen.splice(0).forEach((resolve) => resolve());
             this.remember();
         }
 

@@ -139,17 +139,64 @@
                 this.histograms("pairs", (p) => p.name));
         }
 
+        /** Histograms of all slices by name, counted when the report is looked at. */
+        lengths() {
+            const {model, app} = this;
+            const box = el("div", {class: "charts"});
+            const state = el("p", {class: "hint"}, "");
+            const seen = async (n, of) => {
+                while (app.page !== "report")
+                    await new Promise((resolve) => app.reportSeen.push(resolve));
+                state.textContent = `Counting: ${n} of ${of} parts`;
+            };
+            const fail = (error) => app.fail(error);
+
+            if (!model.rows.some((row) => row.kind === "slice") || model.events.tiles.length === 0)
+                return null;
+            PT.lengths.collect(model, seen).then((sums) => {
+                state.textContent = model.missing.length > 0
+                    ? "Of the slices whose details the page has." : "";
+                box.append(...this.lengthCharts(sums));
+            }).catch(fail);
+            return this.section("lengths", "How long slices took",
+                "Bars: how many took that long, the most frequent length being the highest. " +
+                "Line: the share that took at most that long.", state, box);
+        }
+
+        /** Those of the program first, then calls; the most frequent first. */
+        lengthCharts(sums) {
+            const {labels, types} = this.model.head;
+            const system = (label) => types.some((type) => type.begin === label && type.system);
+            const list = [...sums].sort(([a, x], [b, y]) => system(a) - system(b) ||
+                                                            y.total - x.total);
+
+            return list.slice(0, 24).map(([label, lengths]) => this.chart(labels[label],
+                lengths.total, lengths.bars(), this.quantiles(labels[label], lengths)));
+        }
+
+        /** Exact ones where the report has the pair. */
+        quantiles(name, lengths) {
+            const pair = (this.report.pairs || []).find((one) => one.name === name);
+
+            return pair && pair.p50_ns !== undefined ? [[50, pair.p50_ns], [99, pair.p99_ns]]
+                : [[50, lengths.percentile(50)], [99, lengths.percentile(99)]];
+        }
+
+        chart(name, total, bars, quantiles) {
+            return el("figure", null,
+                      el("figcaption", null, el("b", null, name), `, ${count(total)} times`),
+                      PT.charts.histogram(name, bars, quantiles));
+        }
+
         histograms(section, name) {
             const box = el("div", {class: "charts"});
             const list = (this.model.head.distributions || []).filter(
                 (one) => one.section === section && one.bars.length > 0);
 
-            for (const {row, bars, quantiles} of list.slice(0, 6)) {
+            for (const {row, count: total, bars, quantiles} of list.slice(0, 6)) {
                 const object = this.report[section][row];
                 if (object)
-                    box.append(el("figure", null, el("figcaption", null,
-                        `${name(object)}: how often how long; the line: shares up to there`),
-                        PT.charts.histogram(name(object), bars, quantiles)));
+                    box.append(this.chart(name(object), total, bars, quantiles));
             }
             return box.firstChild ? box : null;
         }
@@ -235,7 +282,7 @@
             return;
         }
         const r = new Report(app, report);
-        const parts = [r.threads(), r.pairs(),
+        const parts = [r.threads(), r.pairs(), r.lengths(),
             r.objects("locks", "Locks", "", "lock"), r.contention(),
             r.objects("waits", "Other waits", "Conditions, semaphores, sleeps, threads and others.",
                       "object"),
