@@ -275,7 +275,8 @@
             const lane = (part, i) => part.value[i] > 0 ? this.laneName(part.value[i] - 1) : "";
 
             return {slice: (part, i) => labels[part.value[i]] + many(part, i),
-                    state: (part, i) => PT.theme.stateName(states[part.value[i]]),
+                    state: (part, i) => states[part.value[i]] === "unknown" ? ""
+                        : PT.theme.stateName(states[part.value[i]]),
                     cpu: lane, lock: lane}[kind];
         }
 
