@@ -6,12 +6,20 @@
 "use strict";
 const fs = require("fs");
 const path = require("path");
+const zlib = require("zlib");
 
 const WEB = path.join(__dirname, "../../lib/analysis/html/web");
 
 for (const name of fs.readFileSync(path.join(WEB, "order.txt"), "utf8").trim().split("\n"))
     if (name !== "main.js")
         require(path.join(WEB, name));
+
+/* Node 18, which Debian 12 has, knows no raw deflate as a stream; browsers do. */
+try {
+    new DecompressionStream("deflate-raw");
+} catch (error) {
+    global.PT.decode.inflate = async (bytes) => new Uint8Array(zlib.inflateRawSync(bytes));
+}
 
 /** A model of a fixture, with all its tiles through the decoder. */
 function model({head, blocks}) {
