@@ -284,6 +284,9 @@ async function reports(page, data) {
     await page.until("document.querySelectorAll('#part-lengths figure').length === 3");
     assert.match(await page.run("document.getElementById('part-lengths').innerText"),
                  /request, \d+ times[^]*query, \d+ times/);
+    await page.until("document.querySelectorAll('#part-flows tbody tr').length === 4");
+    assert.match(await page.run("document.querySelector('#part-flows tbody').innerText"),
+                 /worker \d+ of server 31\s+unlocked a lock\s+worker \d+ of server 31\s+\d+/);
     const first = () => page.run(
         "document.querySelector('#part-threads tbody tr td').innerText");
     const sort = "document.querySelectorAll('#part-threads th button')[2].click()";

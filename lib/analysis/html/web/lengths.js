@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * How often slices took how long, by name: counted from the details in the page, tile by tile, once
- * the report is looked at.  Lengths are counted in classes of a sixteenth of an octave, so that
- * shares and percentiles are off by at most 4.5 %.
+ * How often slices took how long, by name, and which threads let others continue: counted from the
+ * details in the page, tile by tile, once the report is looked at.  Lengths are counted in classes
+ * of a sixteenth of an octave, so that shares and percentiles are off by at most 4.5 %.
  */
 "use strict";
 (function (PT) {
@@ -73,5 +73,24 @@
         return sums;
     }
 
-    PT.lengths = {Lengths, collect};
+    /** [{from, to, kind, count}] of the arrows: which thread let which one continue, how often. */
+    async function collectFlows(model, before) {
+        const sums = new Map(), source = model.flows;
+
+        for (let i = 0; i < source.tiles.length; i++) {
+            await before(i, source.tiles.length);
+            const tile = await model.cache.need(model.key(source, i), source.load(source.tiles[i]));
+            const [part] = tile.parts;
+            for (let k = 0; k < part.count; k++) {
+                const key = `${part.from[k]} ${part.to[k]} ${part.value[k]}`;
+                if (!sums.has(key))
+                    sums.set(key, {from: part.from[k], to: part.to[k], kind: part.value[k],
+                                   count: 0});
+                sums.get(key).count++;
+            }
+        }
+        return [...sums.values()].sort((a, b) => b.count - a.count);
+    }
+
+    PT.lengths = {Lengths, collect, collectFlows};
 }(globalThis.PT = globalThis.PT || {}));

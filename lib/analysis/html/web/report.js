@@ -12,6 +12,9 @@
         return value ? `0x${BigInt(value).toString(16)}` : "";
     }
 
+    const FLOWS = ["unlocked a lock", "signalled a condition", "posted a semaphore",
+                   "came to a barrier", "wrote to or read from a pipe", "ended", "marked"];
+
     class Report {
         constructor(app, report) {
             this.app = app;
@@ -139,17 +142,39 @@
                 this.histograms("pairs", (p) => p.name));
         }
 
+        /** Resolves while the report is looked at: counting waits for that. */
+        async seen() {
+            while (this.app.page !== "report")
+                await new Promise((resolve) => this.app.reportSeen.push(resolve));
+        }
+
+        /** Which thread let which one continue, counted when the report is looked at. */
+        flows() {
+            const {model, app} = this;
+            const box = el("div");
+            const name = (l) => PT.details.laneText(model, l);
+
+            if (model.flows.tiles.length === 0)
+                return null;
+            PT.lengths.collectFlows(model, () => this.seen()).then((rows) => box.append(
+                PT.table.make("threads that let others continue", [
+                    this.text("thread", (f) => name(f.from)), this.text("what it did",
+                        (f) => FLOWS[f.kind] || `kind ${f.kind}`),
+                    this.text("so that this one continued", (f) => name(f.to)),
+                    this.count("times", "count")], rows))).catch((error) => app.fail(error));
+            return this.section("flows", "Threads that let others continue",
+                                "The arrows of the timeline, counted.", box);
+        }
+
         /** Histograms of all slices by name, counted when the report is looked at. */
         lengths() {
             const {model, app} = this;
             const box = el("div", {class: "charts"});
             const state = el("p", {class: "hint"}, "");
             const seen = async (n, of) => {
-                while (app.page !== "report")
-                    await new Promise((resolve) => app.reportSeen.push(resolve));
+                await this.seen();
                 state.textContent = `Counting: ${n} of ${of} parts`;
             };
-            const fail = (error) => app.fail(error);
 
             if (!model.rows.some((row) => row.kind === "slice") || model.events.tiles.length === 0)
                 return null;
@@ -157,7 +182,7 @@
                 state.textContent = model.missing.length > 0
                     ? "Of the slices whose details the page has." : "";
                 box.append(...this.lengthCharts(sums));
-            }).catch(fail);
+            }).catch((error) => app.fail(error));
             return this.section("lengths", "How long slices took",
                 "Bars: how many took that long, the most frequent length being the highest. " +
                 "Line: the share that took at most that long.", state, box);
@@ -283,7 +308,7 @@
         }
         const r = new Report(app, report);
         const parts = [r.threads(), r.pairs(), r.lengths(),
-            r.objects("locks", "Locks", "", "lock"), r.contention(),
+            r.objects("locks", "Locks", "", "lock"), r.contention(), r.flows(),
             r.objects("waits", "Other waits", "Conditions, semaphores, sleeps, threads and others.",
                       "object"),
             r.objects("descriptors", "Descriptors and peers", "", "descriptor"), r.sites(),
