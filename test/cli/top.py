@@ -108,6 +108,11 @@ def check_nothing(tool):
         done = subprocess.run([tool, *arguments], capture_output=True, text=True, check=False,
                               timeout=PATIENCE)
         expect(f"{arguments}: {done}", done.returncode == status and done.stderr)
+    os.chmod(os.environ["POSIXTRACE_DIR"], 0o777)
+    done = subprocess.run([tool, "top", "--once"], capture_output=True, text=True, check=False,
+                          timeout=PATIENCE)
+    expect(f"a folder of others: {done}", done.returncode == 1 and "cannot list" in done.stderr)
+    os.chmod(os.environ["POSIXTRACE_DIR"], 0o700)
 
 
 @contextlib.contextmanager

@@ -71,16 +71,26 @@ static void drop_ended(struct top_set *set)
     }
 }
 
+/* Without a directory nothing has traced yet. */
+static int check_directory(struct top_set *set)
+{
+    int error = posixtrace_stream_list(look_for, set);
+
+    return error == 0 || error == ENOENT
+               ? EXIT_DONE
+               : tool_error("cannot list %s: %s", quote(posixtrace_stream_directory()),
+                            failure_reason(error));
+}
+
 int top_set_open(struct top_set *set, const char *word)
 {
     struct posixtrace_stream info;
     trace_id_t trid;
-    int status = EXIT_DONE;
+    int status;
 
     set->word = word;
     set->reads = TOP_READS * 3 / 4;
-    if (word)
-        status = stream_attach(word, &info, &trid);
+    status = word ? stream_attach(word, &info, &trid) : check_directory(set);
     if (word && status == EXIT_DONE)
         add(set, &info, trid);
     if (status == EXIT_DONE && posixtrace_event_cost(&set->event_ns) != 0)

@@ -178,7 +178,7 @@ static void list(struct top_stream *s,
 
 static void settle_thread(const struct top_stream *s, struct top_thread *t, double seconds)
 {
-    bool more = t->listed == s->refresh && s->refresh > 1 && t->count > t->before;
+    bool more = t->listed == s->refresh && s->listed && t->count > t->before;
 
     t->rate = more ? (double)(t->count - t->before) / seconds : 0;
 }

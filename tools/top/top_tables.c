@@ -56,8 +56,12 @@ static void put_pair(struct top_screen *to, const struct top_model *m, const str
 {
     const struct top_pair_row *p = &m->pairs[i];
     struct top_row row = { .length = 0 };
+    char text[2 * SITES_TEXT];
 
-    left(&row, v, p->name, rest(v, TOP_WINDOWS * (3 * (TIME + 1)) + 7, 9));
+    /* Of several programs each has its own. */
+    snprintf(text, sizeof text, "%s%s%s", p->name, m->stream_count > 1 ? " " : "",
+             m->stream_count > 1 ? p->stream->name : "");
+    left(&row, v, text, rest(v, TOP_WINDOWS * (3 * (TIME + 1)) + 7, 9));
     cell(&row, v, rate_text(p->per_s), 6);
     for (int w = 0; w < TOP_WINDOWS; w++) {
         const struct top_latency *l = &p->of[w];

@@ -316,6 +316,54 @@ START_TEST(several)
 }
 END_TEST
 
+static void *trace_all(void *over)
+{
+    enum { ALL = 300000, STEP = 1000 };
+
+    for (uint64_t from = 0; from < ALL; from += STEP)
+        trace(from, from + STEP);
+    __atomic_store_n((bool *)over, true, __ATOMIC_RELEASE);
+    return NULL;
+}
+
+/* While the stream is overwritten: in order, and each event is read, skipped or lost once. */
+START_TEST(skipping_overwritten)
+{
+    enum { ALL = 300000, MOST = 16 };
+    trace_id_t own = create(POSIX_TRACE_LOOP, -1), trid = attach();
+    struct posixtrace_event e[MOST];
+    struct posixtrace_info info;
+    uint64_t read = 0, next = 0, number;
+    pthread_t writer;
+    bool over = false;
+
+    ck_assert_int_eq(pthread_create(&writer, NULL, trace_all, &over), 0);
+    for (unsigned turn = 0; !__atomic_load_n(&over, __ATOMIC_ACQUIRE); turn++) {
+        size_t count;
+
+        if (turn % 4 == 0)
+            ck_assert_int_eq(posixtrace_seek(trid, INT64_MAX), 0);
+        ck_assert_int_eq(posixtrace_next_events(trid, e, sizeof e[0], MOST, &count), 0);
+        for (size_t i = 0; i < count; i++) {
+            if (e[i].id != tick)
+                continue;
+            memcpy(&number, e[i].data, sizeof number);
+            ck_assert_uint_ge(number, next);
+            next = number + 1;
+            read++;
+        }
+    }
+    ck_assert_int_eq(pthread_join(writer, NULL), 0);
+    ck_assert_int_eq(posixtrace_seek(trid, INT64_MAX), 0);
+    ck_assert_uint_eq(read_ticks(trid, 0), 0);
+    ck_assert_int_eq(posixtrace_get_info(trid, &info, sizeof info), 0);
+    ck_assert_uint_eq(info.events, ALL);
+    ck_assert_uint_le(read + missed(trid), ALL);
+    ck_assert_int_eq(posixtrace_detach(trid), 0);
+    ck_assert_int_eq(posix_trace_shutdown(own), 0);
+}
+END_TEST
+
 START_TEST(overtaken)
 {
     trace_id_t own = create(POSIX_TRACE_LOOP, -1), trid = attach(), late;
@@ -637,6 +685,7 @@ static void add(TCase *t)
     tcase_add_test(t, reading_takes_nothing);
     tcase_add_test(t, skipping);
     tcase_add_test(t, several);
+    tcase_add_test(t, skipping_overwritten);
     tcase_add_test(t, overtaken);
     tcase_add_loop_test(t, overwritten_earlier, 0, 2);
     tcase_add_test(t, lost_earlier);

@@ -278,6 +278,7 @@ static void fill(struct top_model *m, struct top_stream_row *streams)
     m->rate = (double)some(100000000);
     m->streams = streams;
     m->stream_count = (size_t)some(4);
+    streams[0].name = "one";
     for (size_t i = 0; i < m->stream_count; i++)
         streams[i] = (struct top_stream_row){ .name = some_name(),
                                               .ended = some(1) != 0,
@@ -287,6 +288,7 @@ static void fill(struct top_model *m, struct top_stream_row *streams)
     m->pairs = calloc(m->pair_count + 1, sizeof *m->pairs);
     for (size_t i = 0; i < m->pair_count; i++) {
         m->pairs[i].name = some_name();
+        m->pairs[i].stream = &streams[0];
         m->pairs[i].of[1] = (struct top_latency){ 5, some(NS), some(NS), some(INT64_MAX) };
     }
     m->thread_count = (size_t)some(60);
