@@ -157,7 +157,8 @@ int pt_log_reader_next_whole(struct pt_log_reader *r, struct pt_event *e, bool *
     return rc;
 }
 
-/* Like advance() within a packet; at the packet's end, and of the sync point, it changes nothing. */
+/* Like advance() within a packet; at the packet's end, and of the sync point, it changes
+ * nothing. */
 bool pt_log_reader_near(struct pt_log_reader *r, struct pt_event *e)
 {
     struct pt_packet_cursor *c = r->round.current;
