@@ -24,13 +24,15 @@ import tempfile
 TIMEOUT = 60
 EVENTS = 100000
 # Of the disk, and of the stream: full in the first flush round, or in a later one.
-SIZES = (("48k", "8M"), ("96k", "1M"), ("60k", "256K"))
+SIZES = (("48k", "8M"), ("64k", "1M"), ("36k", "256K"))
 
-# Rounds of NESTED, and what one round records at least.
-ROUNDS = 12000
-KINDS = {"--stacks --system=io": ("posixtrace_io", "posixtrace_io_done", "posixtrace_stack"),
-         "--functions": ("posixtrace_function_enter", "posixtrace_function_exit") * 2,
-         "--stacks=3 --functions --system=io": ("posixtrace_stack", "posixtrace_function_exit")}
+# Rounds of NESTED, how many events one round makes, and some of them.  What comes before and after
+# the rounds makes a few more.
+ROUNDS = 20000
+FEW = 8
+KINDS = {"--stacks --system=io": (3, "posixtrace_io", "posixtrace_io_done", "posixtrace_stack"),
+         "--functions": (4, "posixtrace_function_enter", "posixtrace_function_exit"),
+         "--stacks=3 --functions --system=io": (7, "posixtrace_stack", "posixtrace_function_exit")}
 
 NESTED = """
 mount -t tmpfs -o size=$disk tmpfs "$place" || exit 77
@@ -91,8 +93,8 @@ def check(done, out):
     ticks = events.count("tick")
     lost = number(r"^ +\d+ +(\d+) +\d+ +[1-9]\d* +plain$", info)
     expect(f"each event is there or lost: {ticks} and {lost}\n{info}", ticks + lost == EVENTS)
-    expect(f"some are lost, for want of room:\n{info}",
-           number(r"^ +(\d+) log could not be written$", info) > 0)
+    # for want of room in the log, or in the stream, whose events the log did not take
+    expect(f"some are lost:\n{info}", lost > 0)
     expect(f"what is printed is what is counted:\n{info}",
            number(r"^ +(\d+)  tick$", info) == ticks and
            number(r"^events +(\d+)", info) == len(events))
@@ -104,7 +106,7 @@ def check(done, out):
         expect(f"it is said why there is none: {said}", "are not whole" in said)
 
 
-def check_nested(done, out, types):
+def check_nested(done, out, each, *types):
     """The program ran as without a recorder; the log has whole events, and counts the others."""
     statuses = re.findall(r"^status (\d+)$", done.stdout, re.MULTILINE)
     expect(f"{done}", statuses == ["1"] + ["0"] * 7)
@@ -112,13 +114,14 @@ def check_nested(done, out, types):
     expect(f"the recorder says what is wrong: {done}", "cannot write all of" in done.stderr)
     info = (out / "info").read_text()
     with open(out / "print", newline="") as file:
-        rows = [row for row in csv.DictReader(file)]
+        rows = list(csv.DictReader(file))
     own = [row for row in rows if row["thread"] == "nested"]
-    recorded, lost = map(int, re.search(r"^ +(\d+) +(\d+) +\d+ +[1-9]\d* +nested$", info,
-                                        re.MULTILINE).groups())
-    expect(f"each event is there or lost: {len(own)}, {lost}\n{info}", len(own) + lost == recorded)
-    expect(f"all were recorded\n{info}", recorded >= ROUNDS * len(types) and lost > 0)
-    for name in set(types):
+    lost = number(r"^ +\d+ +(\d+) +\d+ +[1-9]\d* +nested$", info)
+    expect(f"each event is there or lost: {len(own)}, {lost}\n{info}",
+           0 <= len(own) + lost - each * ROUNDS <= FEW)
+    # for want of room in the log, or in the stream, whose events the log did not take
+    expect(f"some are lost:\n{info}", lost > 0)
+    for name in types:
         expect(f"some {name} are there\n{info}", any(row["event"] == name for row in own))
     for row in own:
         data = bytes.fromhex(row["data"])
@@ -134,14 +137,14 @@ def check_nested(done, out, types):
 def main():
     tool, plain, nested = (str(pathlib.Path(name).resolve()) for name in sys.argv[1:])
     with tempfile.TemporaryDirectory() as name:
-        for i, (options, types) in enumerate(KINDS.items()):
+        for i, (options, kind) in enumerate(KINDS.items()):
             place = pathlib.Path(name, f"disk{i}")
             out = pathlib.Path(name, f"out{i}")
             place.mkdir()
             out.mkdir()
             done = run(NESTED, out, tool=tool, nested=nested, place=str(place), options=options,
-                       disk="1m", stream="1M", events=str(ROUNDS))
-            check_nested(done, out, types)
+                       disk="128k", stream="1M", events=str(ROUNDS))
+            check_nested(done, out, *kind)
         for disk, stream in SIZES:
             place = pathlib.Path(name, f"disk-{disk}")
             out = pathlib.Path(name, f"out-{disk}")
