@@ -57,8 +57,9 @@ def prototypes(include_dir, library):
     found = {}
     for path in [include_dir / "trace.h", *sorted((include_dir / "posixtrace").glob("*.h"))]:
         text = strip_comments(path.read_text(encoding="utf-8"))
+        inlined = set(re.findall(r'static inline [^;{(]*(?:\(\([^)]*\)\))?[^;{(]*\b(posixtrace_\w+)\(', text))
         found[path.name] = {name for name in re.findall(r'\b(posix(?:_trace|trace)_\w+)\s*\(', text)
-                            if library_of(path.name, name) == library}
+                            if library_of(path.name, name) == library and name not in inlined}
     return found
 
 

@@ -22,10 +22,11 @@ static bool is_step(const struct pt_sync *before, const struct pt_sync *point)
     return by + STEP_NS > 2 * STEP_NS;
 }
 
-/* Times before and after a step cannot be compared: as where events are missing between them. */
+/* Times before and after a step cannot be compared: as where events are missing between them.
+ * Imported times are as given. */
 static void pass_steps(struct pt_log_reader *r, size_t to)
 {
-    if (r->sync_at != PT_NO_SYNC)
+    if (r->sync_at != PT_NO_SYNC && r->params.clock != POSIXTRACE_CLOCK_REALTIME)
         while (r->sync_at < to) {
             r->gap |= is_step(&r->syncs[r->sync_at], &r->syncs[r->sync_at + 1]);
             r->sync_at++;
