@@ -356,6 +356,36 @@ static int take_top(struct pt_consumer *l, struct pt_cursor *c, struct pt_event 
     return PT_LIVE_EVENT;
 }
 
+/* Passive: is the record at the top before the position?  It may have been held back while the
+ * position was set. */
+static bool is_skipped(const struct pt_consumer *l, const struct pt_cursor *c)
+{
+    uint64_t ts = c->record.ts;
+
+    return ts < l->skip_ts && c->author.wid != 0 && ts > l->onlooker.ts && ts >= l->clear_ts;
+}
+
+/* It counts as read.  0 or -ENOMEM. */
+static int skip_top(struct pt_consumer *l, struct pt_cursor *c)
+{
+    int r;
+
+    pt_assert_call(l->passive);
+    if (!pt_cursor_valid(&l->cursors, c)) {
+        drop_top(l, c);
+        return 0;
+    }
+    r = account(l, c, PT_FATE_DELIVER);
+    if (r == 0)
+        step(l, c);
+    return r;
+}
+
+static int take_or_skip_top(struct pt_consumer *l, struct pt_cursor *c, struct pt_event *e)
+{
+    return is_skipped(l, c) ? skip_top(l, c) : take_top(l, c, e);
+}
+
 /* The event at the top may be another one after it has been looked at for losses; so there is room
  * for any. */
 bool pt_consumer_is_near(const struct pt_consumer *l)
@@ -385,7 +415,7 @@ int pt_consumer_next_near(struct pt_consumer *l, struct pt_event *e)
             return r;
         top = pt_merge_top(&l->cursors.merge);
         if (top && top->ts < l->watermark) {
-            r = take_top(l, (struct pt_cursor *)(void *)top, e);
+            r = take_or_skip_top(l, (struct pt_cursor *)(void *)top, e);
             if (r != PT_LIVE_NONE)
                 return r;
             continue;

@@ -49,6 +49,7 @@ struct pt_consumer {
     bool mark_hidden;   /* the filter left out a mark since the last event that was returned */
     uint64_t watermark; /* as of the last refresh */
     uint64_t clear_ts;
+    uint64_t skip_ts; /* an onlooker's: the events of threads before it count as read */
     uint64_t late;
     /* Copies of the records that were delivered since pt_consumer_next(): their data, and the
      * authors of all but the first. */
@@ -108,8 +109,8 @@ void pt_consumer_finish(struct pt_consumer *l);
 int pt_consumer_clear(struct pt_consumer *l, uint64_t ts);
 /* Passive: the same if the stream was cleared meanwhile. */
 int pt_consumer_notice_clear(struct pt_consumer *l);
-/* Passive: the events of threads before that time, at most until now, count as read; the next one
- * is later.  0 or -ENOMEM. */
+/* Passive: the events of threads before that time, at most until now, count as read, also those
+ * that a writer holds back until later.  0 or -ENOMEM. */
 int pt_consumer_skip(struct pt_consumer *l, int64_t ns);
 
 /* The fate of the cursor's record, by windows, gaps and overwriting.  Control records are part

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 #include "base/assert.h"
+#include "base/clock.h"
 #include "consumer/balance.h"
 #include "consumer/consumer.h"
 #include "shm/syncpoint.h"
@@ -94,11 +95,11 @@ int pt_consumer_look_on(struct pt_consumer *l, struct pt_seg *seg)
     return r;
 }
 
-/* The first tick of the stream's clock, up to the watermark, whose time is ns or later. */
+/* The first tick of the stream's clock, up to now, whose time is ns or later. */
 static uint64_t tick_at(const struct pt_consumer *l, int64_t ns)
 {
     struct pt_seg_header *h = l->seg->h;
-    uint64_t low = pt_load_relaxed(&h->sync_first.ts), high = l->watermark, middle;
+    uint64_t low = pt_load_relaxed(&h->sync_first.ts), high = pt_clock_now(l->seg->g.clock), middle;
 
     while (low < high) {
         middle = low + (high - low) / 2;
@@ -205,6 +206,11 @@ int pt_consumer_skip(struct pt_consumer *l, int64_t ns)
     if (r < 0)
         return r;
     until = tick_at(l, ns);
+    if (until > l->skip_ts)
+        l->skip_ts = until;
+    /* What comes later is skipped when it is read. */
+    if (until > l->watermark)
+        until = l->watermark;
     pt_cursors_unqueue(&l->cursors);
     for (uint32_t i = 0; r == 0 && i < l->cursors.known_room; i++)
         if (l->cursors.known[i] && l->cursors.known[i]->author.wid != 0)

@@ -22,6 +22,8 @@
 #include <posixtrace/stream.h>
 #include "support/flush_log.h"
 #include "support/run_suite.h"
+#include "support/stream_inside.h"
+#include "shm/slot.h"
 
 static trace_event_id_t tick;
 static char file[128];
@@ -281,6 +283,37 @@ START_TEST(skipping)
     ck_assert_uint_eq(read_ticks(trid, 40), 5);
     ck_assert_uint_eq(missed(trid), 0);
     ck_assert_uint_eq(read_ticks(own, 7), 38);
+    ck_assert_int_eq(posixtrace_detach(trid), 0);
+    ck_assert_int_eq(posix_trace_shutdown(own), 0);
+}
+END_TEST
+
+/* The slot of the thread that traces. */
+static struct pt_slot *own_slot(trace_id_t own)
+{
+    struct pt_seg *seg = segment_of(own);
+    struct pt_slot *last = pt_seg_slot(seg, 0);
+
+    for (uint32_t i = 1; i < pt_slot_count(seg); i++)
+        if (pt_seg_slot(seg, i)->wid > last->wid)
+            last = pt_seg_slot(seg, i);
+    return last;
+}
+
+/* A thread that is inside an event holds back what others have recorded since.  That is skipped,
+ * too, if it is before the position. */
+START_TEST(skipping_what_is_held)
+{
+    trace_id_t own = create(POSIX_TRACE_UNTIL_FULL, -1), trid = attach();
+
+    trace(0, 20);
+    pt_store_seqcst(&own_slot(own)->inside, (uint64_t)-1);
+    ck_assert_int_eq(posixtrace_seek(trid, INT64_MAX), 0);
+    pt_store_seqcst(&own_slot(own)->inside, (uint64_t)0);
+    trace(20, 25);
+    ck_assert_uint_eq(read_ticks(trid, 20), 5);
+    ck_assert_uint_eq(missed(trid), 0);
+    ck_assert_uint_eq(info_of(trid).events, 25);
     ck_assert_int_eq(posixtrace_detach(trid), 0);
     ck_assert_int_eq(posix_trace_shutdown(own), 0);
 }
@@ -684,6 +717,7 @@ static void add(TCase *t)
     tcase_add_test(t, callback_closes_all);
     tcase_add_test(t, reading_takes_nothing);
     tcase_add_test(t, skipping);
+    tcase_add_test(t, skipping_what_is_held);
     tcase_add_test(t, several);
     tcase_add_test(t, skipping_overwritten);
     tcase_add_test(t, overtaken);
