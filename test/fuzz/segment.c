@@ -232,6 +232,7 @@ static void look_on(void)
     become_creator();
     look_on_in_steps();
     if (posixtrace_attach(strrchr(subject.seg.path, '/') + 1, &trid) == 0) {
+        ask(trid); /* and skips events */
         read_events(trid);
         ask(trid);
         change_next();
