@@ -319,6 +319,25 @@ START_TEST(skipping_what_is_held)
 }
 END_TEST
 
+/* The stream was full, and has been restarted and cleared since the onlooker read: the START that is
+ * made for it goes with the rest. */
+START_TEST(cleared_after_full)
+{
+    trace_id_t own = create(POSIX_TRACE_UNTIL_FULL, -1), trid = attach();
+
+    trace(0, 1000);
+    ck_assert_uint_gt(read_ticks(trid, 0), 0);
+    ck_assert_uint_gt(read_ticks(own, 0), 0);
+    ck_assert_int_eq(posix_trace_stop(own), 0);
+    ck_assert_int_eq(posix_trace_start(own), 0);
+    ck_assert_int_eq(posix_trace_clear(own), 0);
+    trace(2000, 2005);
+    ck_assert_uint_eq(read_ticks(trid, 2000), 5);
+    ck_assert_int_eq(posixtrace_detach(trid), 0);
+    ck_assert_int_eq(posix_trace_shutdown(own), 0);
+}
+END_TEST
+
 /* Several at once are valid together. */
 START_TEST(several)
 {
@@ -718,6 +737,7 @@ static void add(TCase *t)
     tcase_add_test(t, reading_takes_nothing);
     tcase_add_test(t, skipping);
     tcase_add_test(t, skipping_what_is_held);
+    tcase_add_test(t, cleared_after_full);
     tcase_add_test(t, several);
     tcase_add_test(t, skipping_overwritten);
     tcase_add_test(t, overtaken);
