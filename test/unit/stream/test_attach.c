@@ -23,7 +23,6 @@
 #include "support/flush_log.h"
 #include "support/run_suite.h"
 #include "support/stream_inside.h"
-#include "shm/slot.h"
 
 static trace_event_id_t tick;
 static char file[128];
@@ -288,28 +287,18 @@ START_TEST(skipping)
 }
 END_TEST
 
-/* The slot of the thread that traces. */
-static struct pt_slot *own_slot(trace_id_t own)
-{
-    struct pt_seg *seg = segment_of(own);
-    struct pt_slot *last = pt_seg_slot(seg, 0);
-
-    for (uint32_t i = 1; i < pt_slot_count(seg); i++)
-        if (pt_seg_slot(seg, i)->wid > last->wid)
-            last = pt_seg_slot(seg, i);
-    return last;
-}
-
 /* A thread that is inside an event holds back what others have recorded since.  That is skipped,
  * too, if it is before the position. */
 START_TEST(skipping_what_is_held)
 {
     trace_id_t own = create(POSIX_TRACE_UNTIL_FULL, -1), trid = attach();
+    struct pt_slot *slot;
 
     trace(0, 20);
-    pt_store_seqcst(&own_slot(own)->inside, (uint64_t)-1);
+    slot = slot_of_last_writer(segment_of(own));
+    pt_store_seqcst(&slot->inside, (uint64_t)-1);
     ck_assert_int_eq(posixtrace_seek(trid, INT64_MAX), 0);
-    pt_store_seqcst(&own_slot(own)->inside, (uint64_t)0);
+    pt_store_seqcst(&slot->inside, (uint64_t)0);
     trace(20, 25);
     ck_assert_uint_eq(read_ticks(trid, 20), 5);
     ck_assert_uint_eq(missed(trid), 0);
@@ -319,8 +308,8 @@ START_TEST(skipping_what_is_held)
 }
 END_TEST
 
-/* The stream was full, and has been restarted and cleared since the onlooker read: the START that is
- * made for it goes with the rest. */
+/* The stream was full, and has been restarted and cleared since the onlooker read: the START that
+ * is made for it goes with the rest. */
 START_TEST(cleared_after_full)
 {
     trace_id_t own = create(POSIX_TRACE_UNTIL_FULL, -1), trid = attach();

@@ -27,6 +27,7 @@
 #include "stream/stream.h"
 #include "support/log_file.h"
 #include "support/run_suite.h"
+#include "support/stream_inside.h"
 
 enum { BATCHES = 60, TOGETHER = 8, EVENTS = 5, BATCH = (TOGETHER + 1) * EVENTS, KEPT = 64 };
 
@@ -286,16 +287,6 @@ static void *stand(void *barrier)
     pthread_barrier_wait(barrier);
     pthread_barrier_wait(barrier);
     return NULL;
-}
-
-static struct pt_slot *slot_of_last_writer(struct pt_seg *seg)
-{
-    struct pt_slot *last = pt_seg_slot(seg, 0);
-
-    for (uint32_t i = 1; i < pt_slot_count(seg); i++)
-        if (pt_seg_slot(seg, i)->wid > last->wid)
-            last = pt_seg_slot(seg, i);
-    return last;
 }
 
 /* A thread is stopped inside an event for some rounds: the events of threads that end meanwhile
