@@ -240,6 +240,17 @@ static int clear_pipe(struct pt_log_writer *w)
     return error ? error : pt_log_writer_flush(w);
 }
 
+/* Readers that follow the log find that a number is missing before an empty round: there were
+ * events that they do not get. */
+static int put_gap(struct pt_log_writer *w)
+{
+    int error;
+
+    w->round++;
+    error = pt_log_writer_round(w, 0);
+    return error ? error : pt_log_writer_flush(w);
+}
+
 int pt_log_clear(struct pt_log_writer *w)
 {
     int error;
@@ -256,5 +267,5 @@ int pt_log_clear(struct pt_log_writer *w)
     if (!error)
         error = pt_log_writer_copies(w);
     w->ring.head = pt_output_offset(&w->out) - PT_LOG_DATA_START;
-    return error ? error : pt_log_writer_flush(w);
+    return error ? error : put_gap(w);
 }
