@@ -444,6 +444,7 @@ int pt_consumer_next_near(struct pt_consumer *l, struct pt_event *e)
  * older time. */
 int pt_consumer_clear(struct pt_consumer *l, uint64_t ts)
 {
+    bool has_read = l->accounts.delivered_ts != 0;
     unsigned copies = l->copies;
     struct pt_merge_node *top;
     struct pt_event e;
@@ -454,7 +455,8 @@ int pt_consumer_clear(struct pt_consumer *l, uint64_t ts)
     while (r >= 0 && (top = pt_merge_top(&l->cursors.merge)) && top->ts < ts &&
            top->ts < l->watermark)
         r = take_top(l, (struct pt_cursor *)(void *)top, &e);
-    l->copies = copies; /* a START or STOP that was made is not delivered */
+    l->copies = copies;         /* a START or STOP that was made is not delivered */
+    l->mark_hidden |= has_read; /* nothing says that events are missing */
     pt_losses_clear(&l->losses);
     pt_auto_stop_clear(&l->stops, ts);
     l->late = 0;

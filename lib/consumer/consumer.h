@@ -46,7 +46,7 @@ struct pt_consumer {
     struct pt_seg *seg;
     bool passive;       /* an onlooker */
     bool finished;      /* no writer is left: all committed events can be read */
-    bool mark_hidden;   /* the filter left out a mark since the last event that was returned */
+    bool mark_hidden;   /* no mark of a gap since the last event that was returned */
     uint64_t watermark; /* as of the last refresh */
     uint64_t clear_ts;
     uint64_t skip_ts; /* an onlooker's: the events of threads before it count as read */
@@ -92,7 +92,8 @@ bool pt_consumer_is_near(const struct pt_consumer *l);
 int pt_consumer_next_near(struct pt_consumer *l, struct pt_event *e);
 
 /* Is there, before the event that pt_consumer_next() returned last, a gap that no event marks,
- * because the filter left out START, STOP, FILTER, OVERFLOW or RESUME?  True once for each. */
+ * because the filter left out START, STOP, FILTER, OVERFLOW or RESUME, or the stream was cleared?
+ * True once for each. */
 static inline bool pt_consumer_hides_gap(struct pt_consumer *l)
 {
     bool hides = l->mark_hidden;

@@ -327,6 +327,44 @@ START_TEST(cleared_after_full)
 }
 END_TEST
 
+/* The ticks with these numbers; is there a gap before the first one? */
+static void expect_whole(trace_id_t trid, uint64_t from, uint64_t to, bool first)
+{
+    struct posixtrace_event e;
+    bool gap, any = false;
+    uint64_t number;
+    size_t n = 1;
+
+    while (n > 0) {
+        ck_assert_int_eq(posixtrace_next_whole_events(trid, &e, sizeof e, 1, &n, &gap), 0);
+        any |= gap;
+        if (n == 0 || e.id != tick)
+            continue;
+        memcpy(&number, e.data, sizeof number);
+        ck_assert_uint_eq(number, from++);
+        ck_assert_int_eq(any, first);
+        first = any = false;
+    }
+    ck_assert_uint_eq(from, to);
+}
+
+/* Events that were cleared are missing between those before and those after. */
+START_TEST(cleared_between)
+{
+    trace_id_t own = create(POSIX_TRACE_UNTIL_FULL, -1), trid = attach();
+
+    for (uint64_t n = 0; n < 30; n += 10) {
+        trace(n, n + 5);
+        expect_whole(trid, n, n + 5, n > 0);
+        expect_whole(own, n, n + 5, n > 0);
+        trace(n + 5, n + 10);
+        ck_assert_int_eq(posix_trace_clear(own), 0);
+    }
+    ck_assert_int_eq(posixtrace_detach(trid), 0);
+    ck_assert_int_eq(posix_trace_shutdown(own), 0);
+}
+END_TEST
+
 /* Several at once are valid together. */
 START_TEST(several)
 {
@@ -727,6 +765,7 @@ static void add(TCase *t)
     tcase_add_test(t, skipping);
     tcase_add_test(t, skipping_what_is_held);
     tcase_add_test(t, cleared_after_full);
+    tcase_add_test(t, cleared_between);
     tcase_add_test(t, several);
     tcase_add_test(t, skipping_overwritten);
     tcase_add_test(t, overtaken);
