@@ -225,23 +225,8 @@ static void forget(struct pt_log_writer *w)
     w->replace.bytes = 0;
 }
 
-/* A pipe cannot be emptied: a ROUND marks that the log begins after it. */
-static int clear_pipe(struct pt_log_writer *w)
-{
-    uint64_t head = w->ring.head;
-    int error;
-
-    forget(w);
-    w->ring.head = head;
-    w->totals.folded_now = true; /* the ROUND lists all authors, and there are none */
-    w->clear_offset = pt_output_offset(&w->out) + sizeof(struct pt_packet_round) +
-                      pt_log_writer_more_size(w);
-    error = pt_log_writer_round(w, 0);
-    return error ? error : pt_log_writer_flush(w);
-}
-
-/* Readers that follow the log find that a number is missing before an empty round: there were
- * events that they do not get. */
+/* An empty round.  That a number is missing before it shows readers which have the events from
+ * before the clear that they do not get others. */
 static int put_gap(struct pt_log_writer *w)
 {
     int error;
@@ -249,6 +234,19 @@ static int put_gap(struct pt_log_writer *w)
     w->round++;
     error = pt_log_writer_round(w, 0);
     return error ? error : pt_log_writer_flush(w);
+}
+
+/* A pipe cannot be emptied: a ROUND marks that the log begins after it. */
+static int clear_pipe(struct pt_log_writer *w)
+{
+    uint64_t head = w->ring.head;
+
+    forget(w);
+    w->ring.head = head;
+    w->totals.folded_now = true; /* the ROUND lists all authors, and there are none */
+    w->clear_offset = pt_output_offset(&w->out) + sizeof(struct pt_packet_round) +
+                      pt_log_writer_more_size(w);
+    return put_gap(w);
 }
 
 int pt_log_clear(struct pt_log_writer *w)

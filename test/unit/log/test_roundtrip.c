@@ -549,6 +549,39 @@ START_TEST(write_to_pipe)
 }
 END_TEST
 
+/* A reader of the pipe has the events from before the clear, and what was cleared with them is
+ * missing after these. */
+START_TEST(clear_in_pipe)
+{
+    struct pt_log_params params = log_params(POSIX_TRACE_APPEND, 1);
+    struct seen_list wanted = { 0 };
+    uint32_t next[AUTHORS + 1];
+    struct pt_log_writer *w;
+    struct pt_log_reader *r;
+    int fds[2];
+
+    ck_assert_int_eq(pipe(fds), 0);
+    ck_assert_int_gt(fcntl(fds[1], F_SETPIPE_SZ, 1 << 20), 0);
+    params.seekable = false;
+    w = log_writer(fds[1], &params);
+    begin();
+    write_rounds(w, makers, AUTHORS, 4, 200, &wanted);
+    ck_assert_int_eq(pt_log_clear(w), 0);
+    for (unsigned i = 0; i < AUTHORS; i++)
+        makers[i].next_no += 3;
+    write_rounds(w, makers, AUTHORS, 4, 200, &wanted);
+    complete(w);
+    close(fds[1]);
+    r = log_reader(fds[0]);
+    ck_assert(!read_whole(r, next, AUTHORS));
+    for (unsigned i = 0; i < AUTHORS; i++)
+        ck_assert_uint_eq(next[makers[i].wid], makers[i].next_no);
+    pt_log_reader_free(r);
+    free(wanted.at);
+    close(fds[0]);
+}
+END_TEST
+
 START_TEST(clear)
 {
     static const int policies[] = { POSIX_TRACE_APPEND, POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL };
@@ -666,6 +699,7 @@ static void add(TCase *t)
     tcase_add_loop_test(t, loop, 0, 12);
     tcase_add_loop_test(t, read_from_pipe, 0, 2);
     tcase_add_loop_test(t, write_to_pipe, 0, 3);
+    tcase_add_test(t, clear_in_pipe);
     tcase_add_loop_test(t, clear, 0, 3);
     tcase_add_loop_test(t, seek, 0, 2);
     tcase_add_test(t, overhead);
