@@ -95,7 +95,7 @@ static void put_attributes(const struct log_file *log)
     if (log->info.clock != POSIXTRACE_CLOCK_REALTIME)
         put_policies(&attr);
     posixtrace_attr_getcompression(&attr, &compression);
-    json_truth("compressed", compression != 0);
+    json_truth("compressed", compression == POSIXTRACE_COMPRESSION_ZSTD);
     posix_trace_attr_getmaxdatasize(&attr, &data);
     json_count("event_data_bytes", data);
     if (posixtrace_attr_geteventcost(&attr, &cost) == 0 && cost > 0)

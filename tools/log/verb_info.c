@@ -229,8 +229,11 @@ static void print_attributes(const struct log_file *log)
         else
             row("log full", "%s, size %s", policy_text(log_policy), units_bytes(size));
     }
-    if (posixtrace_attr_getcompression(&attr, &compression) == 0 && compression)
+    posixtrace_attr_getcompression(&attr, &compression);
+    if (compression == POSIXTRACE_COMPRESSION_ZSTD)
         row("compressed", "by zstd, each packet by itself");
+    if (compression == POSIXTRACE_COMPRESSION_COLUMNS)
+        row("packets", "by column");
     row("event data", "at most %zu bytes", data);
     if (posixtrace_attr_geteventcost(&attr, &cost) == 0 && cost > 0)
         row("event cost", "%.4g ns, as it was kept when the log was made", cost);
