@@ -409,6 +409,9 @@ def check_ends(tool, program, folder):
 
 
 def main():
+    # A shell may have said that this process ignores one (nohup), and then top does, too.
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+        signal.signal(number, signal.SIG_DFL)
     tool, program = (str(pathlib.Path(word).resolve()) for word in sys.argv[1:3])
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
