@@ -12,6 +12,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 
 SKIP = 77
 BROWSERS = {"chromium": ["chromium", "chromium-browser", "google-chrome"],
@@ -63,6 +64,21 @@ def lint(root):
     return bool(found) or eslint(root, here, "node", sorted(here.glob("*.js"))) or bad
 
 
+def starts(kind, browser):
+    """Some machines forbid what a browser needs: then it ends before it shows anything."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        words = {"chromium": ["--headless=new", "--no-sandbox", "--disable-gpu", "--dump-dom",
+                              "--disable-dev-shm-usage", f"--user-data-dir={folder}"],
+                 "firefox": ["--headless", "--no-remote", "--profile", folder, "--screenshot",
+                             f"{folder}/blank.png"]}[kind]
+        try:
+            done = subprocess.run([browser, *words, "about:blank"], capture_output=True, text=True,
+                                  check=False, timeout=60, env={**os.environ, "HOME": folder})
+        except subprocess.TimeoutExpired:
+            return "it shows no empty page within 60 s"
+        return done.returncode and f"it ends with {done.returncode}: {done.stderr[-300:]}"
+
+
 def main():
     kind, what, *more = sys.argv[1:]
     if kind == "lint":
@@ -70,6 +86,10 @@ def main():
     if kind == "node":
         return subprocess.run([node(), "--test", what], check=False).returncode
     browser = need(*BROWSERS[kind])
+    fault = starts(kind, browser)
+    if fault:
+        print(f"skipped: {browser} does not run here: {fault}")
+        return SKIP
     return subprocess.run([node(), what, browser, *more], check=False).returncode
 
 
