@@ -17,6 +17,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include "log/format.h"
 
 #define PT_FOREIGN_ORDER (__BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__)
@@ -34,6 +35,29 @@ static inline uint32_t pt_le32(uint32_t x)
 static inline uint64_t pt_le64(uint64_t x)
 {
     return PT_FOREIGN_ORDER ? __builtin_bswap64(x) : x;
+}
+
+/* Of bytes in file order, at any address. */
+static inline uint32_t pt_le32_at(const uint8_t *p)
+{
+    uint32_t x;
+
+    memcpy(&x, p, sizeof x);
+    return pt_le32(x);
+}
+
+static inline uint64_t pt_le64_at(const uint8_t *p)
+{
+    uint64_t x;
+
+    memcpy(&x, p, sizeof x);
+    return pt_le64(x);
+}
+
+static inline void pt_put_le32(uint8_t *p, uint32_t x)
+{
+    x = pt_le32(x);
+    memcpy(p, &x, sizeof x);
 }
 
 enum pt_swap { PT_SWAP_IN, PT_SWAP_OUT };

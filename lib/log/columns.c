@@ -47,19 +47,6 @@ struct work {
     uint8_t table[TABLE];
 };
 
-static inline uint32_t load(const uint8_t *p)
-{
-    uint32_t x;
-
-    memcpy(&x, p, sizeof x);
-    return pt_le32(x);
-}
-
-static inline uint64_t load_long(const uint8_t *p)
-{
-    return load(p) | (uint64_t)load(p + 4) << 32;
-}
-
 /* ---- the walk ---- */
 
 /* The class of records whose first word ends in low; NONE: there are too many, or no log has such
@@ -88,8 +75,8 @@ static bool walk(struct work *w, uint32_t bytes)
 
         if (bytes - at < PT_RECORD_HEAD || count == PT_COLUMNS_RECORDS)
             return false;
-        word = load(w->rows + at);
-        address = load_long(w->rows + at + 8);
+        word = pt_le32_at(w->rows + at);
+        address = pt_le64_at(w->rows + at + 8);
         length = word >> 16;
         size = pt_record_size(length);
         k = w->table[word % TABLE];
@@ -105,7 +92,7 @@ static bool walk(struct work *w, uint32_t bytes)
             c->least = length < c->least ? length : c->least;
         }
         w->sequence[count] = (uint8_t)k;
-        w->value[count] = load(w->rows + at + 4);
+        w->value[count] = pt_le32_at(w->rows + at + 4);
         w->length[count] = (uint16_t)length;
         w->offset[count] = at;
         at += size;
@@ -348,7 +335,7 @@ static bool put_word(struct work *w, const struct class *c, uint32_t word)
     if (word < 2 && !(uint32_t)(c->differ >> 32 * word))
         return put_constant(w, (uint32_t)(c->address >> 32 * word));
     for (uint32_t i = 0; i < c->records; i++)
-        w->value[i] = load(from + place[i]) & mask;
+        w->value[i] = pt_le32_at(from + place[i]) & mask;
     return put_column(w, c->records);
 }
 

@@ -35,20 +35,6 @@ struct work {
     struct class classes[PT_COLUMNS_CLASSES];
 };
 
-static inline uint32_t load(const uint8_t *p)
-{
-    uint32_t x;
-
-    memcpy(&x, p, sizeof x);
-    return pt_le32(x);
-}
-
-static inline void store(uint8_t *p, uint32_t x)
-{
-    x = pt_le32(x);
-    memcpy(p, &x, sizeof x);
-}
-
 /* The next bytes of the input; NULL: there are not so many. */
 static const uint8_t *take(struct work *w, size_t size)
 {
@@ -94,7 +80,7 @@ static bool read_exceptions(const uint8_t *at, uint32_t count, uint32_t n, uint3
         place = pt_le16(place);
         if (place >= n)
             return false;
-        x[place] = load(numbers + 4 * (size_t)i);
+        x[place] = pt_le32_at(numbers + 4 * (size_t)i);
     }
     return true;
 }
@@ -153,8 +139,8 @@ static bool read_heads(struct work *w)
 
     if (!at)
         return false;
-    w->count = load(at);
-    w->class_count = load(at + 4);
+    w->count = pt_le32_at(at);
+    w->class_count = pt_le32_at(at + 4);
     if (w->count == 0 || w->count > w->bytes / PT_RECORD_HEAD || w->count > PT_COLUMNS_RECORDS ||
         w->class_count == 0 || w->class_count > PT_COLUMNS_CLASSES)
         return false;
@@ -162,7 +148,8 @@ static bool read_heads(struct work *w)
     for (uint32_t i = 0; at && i < w->class_count; i++, at += sizeof(struct pt_columns_class)) {
         struct class *c = &w->classes[i];
 
-        *c = (struct class){ load(at), load(at + 4), sum, load(at + 8), load(at + 12), NULL };
+        *c = (struct class){ pt_le32_at(at),     pt_le32_at(at + 4),  sum,
+                             pt_le32_at(at + 8), pt_le32_at(at + 12), NULL };
         if (c->low > 0xffff || c->records == 0 || c->records > w->count - sum || c->words < 2 ||
             c->words > PT_COLUMNS_WORDS || (c->length > 0xffff && c->length != PT_COLUMNS_VARIABLE))
             return false;
@@ -232,8 +219,8 @@ static bool place_records(struct work *w)
         if (size > w->bytes - at)
             return false;
         w->place[to] = at;
-        store(w->rows + at, w->classes[class].low | length << 16);
-        store(w->rows + at + 4, w->time[i]);
+        pt_put_le32(w->rows + at, w->classes[class].low | length << 16);
+        pt_put_le32(w->rows + at + 4, w->time[i]);
         if (length % 8)
             memset(w->rows + at + size - 8, 0, 8);
         at += size;
@@ -246,7 +233,7 @@ static bool place_records(struct work *w)
 static void store_all(const uint32_t *place, uint32_t n, uint8_t *to, uint32_t number)
 {
     for (uint32_t i = 0; i < n; i++)
-        store(to + place[i], number);
+        pt_put_le32(to + place[i], number);
 }
 
 /* The last word of a record without another one may stand for fewer bytes, the rest pads. */
@@ -268,7 +255,7 @@ static bool read_words(struct work *w, const struct class *c)
         if (!read_numbers(w, &head, k, c->records, w->value))
             return false;
         for (uint32_t i = 0; i < c->records; i++)
-            store(to + place[i], w->value[i]);
+            pt_put_le32(to + place[i], w->value[i]);
     }
     return true;
 }

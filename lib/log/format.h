@@ -92,6 +92,7 @@ enum pt_packet_type {
 #define PT_DATA_FULL_STOP  1u /* DATA: the STOP that the writer of a full log adds */
 #define PT_DATA_PACKED     2u /* DATA: the records are compressed */
 #define PT_DATA_COLUMNS    4u /* DATA: the records are columns, perhaps compressed */
+#define PT_DATA_FORMS      (PT_DATA_PACKED | PT_DATA_COLUMNS) /* they are not as in memory */
 #define PT_ROUND_CONTINUES 1u /* ROUND: the next part continues the round */
 #define PT_ROUND_ALL       2u /* ROUND: lists all authors; forget those listed before */
 #define PT_ROUND_EMERGENCY 4u /* ROUND: the emergency status in the header block */
@@ -277,7 +278,7 @@ int pt_packet_unpack_data(struct pt_log_packet *packet, const struct pt_packet_d
 
 static inline bool pt_packet_is_packed(const struct pt_packet_data *p)
 {
-    return (p->head.flags & (PT_DATA_PACKED | PT_DATA_COLUMNS)) != 0;
+    return (p->head.flags & PT_DATA_FORMS) != 0;
 }
 
 static inline uint32_t pt_packet_align(uint32_t bytes)

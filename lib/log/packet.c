@@ -100,7 +100,7 @@ static uint64_t claimed(const struct pt_packet_head *head)
     switch (pt_le16(head->type)) {
     case PT_PACKET_DATA:
         /* The limit holds for the unpacked packet, too. */
-        if (pt_le16(head->flags) & (PT_DATA_PACKED | PT_DATA_COLUMNS))
+        if (pt_le16(head->flags) & PT_DATA_FORMS)
             return pt_le32(data->record_bytes) <= PT_PACKET_DATA_MAX ? pt_le32(data->packed_bytes)
                                                                      : UINT64_MAX;
         return pt_le32(data->record_bytes);

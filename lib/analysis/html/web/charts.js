@@ -96,7 +96,7 @@
         }
     }
 
-    /** edges: [{waiter, lock, holder, ns, press}]: who waits, for which lock, and who holds it. */
+    /** edges: [{waiter, lock, holder, ns, press}]: a thread, the lock it waits for, its holder. */
     function contention(edges) {
         const sides = ["waiter", "lock", "holder"].map((side) => sumBy(edges, side));
         const height = 30 + 30 * Math.max(...sides.map((side) => side.size));
