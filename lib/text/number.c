@@ -122,7 +122,15 @@ char *pt_number_hex(char *to, uint64_t value)
 
 char *pt_number_bytes(char *to, const uint8_t *at, size_t length)
 {
-    for (size_t i = 0; i < length; i++, to += 2)
+    size_t i = 0;
+
+    for (; length - i >= 4; i += 4, to += 8) {
+        memcpy(to, pt_hex_pairs + 2 * at[i], 2);
+        memcpy(to + 2, pt_hex_pairs + 2 * at[i + 1], 2);
+        memcpy(to + 4, pt_hex_pairs + 2 * at[i + 2], 2);
+        memcpy(to + 6, pt_hex_pairs + 2 * at[i + 3], 2);
+    }
+    for (; i < length; i++, to += 2)
         memcpy(to, pt_hex_pairs + 2 * at[i], 2);
     return to;
 }

@@ -111,13 +111,30 @@ static void print_row(const char *id, const char *work, const struct recorded *l
         bench_skip(id, against, why);
 }
 
+static void jsonl_row(const struct recorded *log)
+{
+    double cpu = median_cpu(
+        (char *[]){ tool, "print", "--format=jsonl", (char *)(uintptr_t)log->path, NULL });
+
+    if (cpu <= 0)
+        bench_wrong("posixtrace print --format=jsonl failed");
+    bench_row(&(struct bench_row){ .id = "print-jsonl",
+                                   .work = "posixtrace print --format=jsonl to /dev/null",
+                                   .value = (double)log->events / cpu / 1e6,
+                                   .unit = "M events/s",
+                                   .sense = BENCH_AT_LEAST,
+                                   .limit = 5,
+                                   .note = bench_text("%llu events", log->events) });
+}
+
 static void group_one(void)
 {
     struct recorded log;
 
     if (!record(&log, (const char *[]){ "threads", "1", "1000000", "1e6", NULL }))
         return;
-    print_row("print-1", "posixtrace print to /dev/null, one thread", &log, 8);
+    print_row("print-1", "posixtrace print to /dev/null, one thread", &log, 15);
+    jsonl_row(&log);
     record_forget(&log);
 }
 
@@ -128,7 +145,7 @@ static void group_many(void)
 
     if (!record(&log, (const char *[]){ "processes", "64", "640000", "3e5", NULL }))
         return;
-    print_row("print-64", "posixtrace print to /dev/null, 64 writers", &log, 15);
+    print_row("print-64", "posixtrace print to /dev/null, 64 writers", &log, 40);
     record_forget(&log);
 }
 

@@ -107,7 +107,7 @@ static int read_one(unsigned stream)
 }
 
 /* The symbols must exist once: neither inlined nor copied. */
-__attribute__((noinline, used)) static void window(const struct payload *p, size_t len)
+__attribute__((noinline, noclone, used)) static void window(const struct payload *p, size_t len)
 {
     __asm__ volatile(".globl step_begin\n.hidden step_begin\nstep_begin:" ::: "memory");
     if (!p)

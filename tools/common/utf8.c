@@ -151,7 +151,16 @@ bool utf8_are_plain(const uint8_t *at, size_t length, enum utf8_style style)
 {
     while (length > 0) {
         uint32_t v;
-        size_t took = pt_utf8_decode(at, length, &v);
+        size_t took;
+
+        if (*at < 0x20)
+            return false;
+        if (*at < 0x7f && *at != '"') { /* as below, but fast */
+            at++;
+            length--;
+            continue;
+        }
+        took = pt_utf8_decode(at, length, &v);
 
         if (took == 0 ||
             !(pt_escape_passes(v, styles[style].escape, styles[style].ascii) || v == '\\'))

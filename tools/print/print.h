@@ -16,17 +16,21 @@
 #include <posixtrace/format.h>
 
 #include "common/sites.h"
+#include "common/stdout_buffer.h"
 #include "common/utf8.h"
 #include "input/layouts.h"
 #include "input/log_file.h"
 #include "input/select.h"
 
-enum { PRINT_TYPES = TRACE_USER_EVENT_MAX + 1024, PRINT_THREADS = 256, PRINT_NAME = 64 };
+enum { PRINT_TYPES = TRACE_USER_EVENT_MAX + 1024, PRINT_NAME = 64 };
+/* Threads with a cell, and the places in a row where one may be. */
+enum { PRINT_THREADS = 2048, PRINT_PROBES = 8 };
 
 struct cell {
     char *text;
-    uint32_t length;  /* bytes */
-    uint32_t columns; /* on a terminal */
+    uint32_t length;  /* bytes, without the spaces up to the next column */
+    uint32_t padded;  /* with them */
+    uint32_t columns; /* on a terminal, without them */
     uint32_t room;
 };
 
@@ -40,6 +44,7 @@ struct print {
     int64_t last;       /* time of the event printed before */
     bool any;           /* the log has events */
     bool utf8;          /* bytes above 127 may go to stdout */
+    bool coloured;      /* text only */
     unsigned width;     /* columns that no line exceeds; 0: no limit */
     /* text only: widths of columns; 0: there is none for the process, or for the delta.  Where
      * there is a limit names are cut to theirs, and the event of a row without data to
@@ -49,9 +54,14 @@ struct print {
 
     struct cell types[PRINT_TYPES];
     struct cell alone[PRINT_TYPES]; /* of rows without data, where there is a limit */
+    struct type_layout {
+        uint64_t batch; /* that it was looked up for */
+        const posixtrace_layout_t *layout;
+    } type_layouts[PRINT_TYPES];
     struct thread_slot {
         struct cell cell;
-        uint64_t thread_id;
+        uint64_t thread_id, batch;
+        const char *shared; /* the name, while the batch is that one */
         pid_t pid, tid;
         bool used;
         char name[PRINT_NAME];
@@ -61,6 +71,12 @@ struct print {
     struct layouts layouts; /* text only */
     char *text;             /* an event's fields */
     size_t text_room;
+    uint64_t batch; /* counts the calls that read events: what they point at stays until the next */
+    struct second { /* text only: the digits before the decimals, of the second printed last */
+        int64_t at; /* since the origin, in nanoseconds */
+        uint32_t length;
+        char text[OUT_SHORT];
+    } second;
     const char *rows_format; /* not text */
     posixtrace_rows_t *rows;
     trace_id_t rows_trid;
@@ -95,7 +111,7 @@ const struct cell *print_type_cell(struct print *p, const struct posixtrace_even
                                    bool has_data);
 const struct cell *print_thread_cell(struct print *p, const struct posixtrace_event *e);
 
-enum { PRINT_WIDTH_MIN = 40 }; /* but 0 */
+enum { PRINT_WIDTH_MIN = 40, /* but 0 */ PRINT_GAP = 2 /* between columns */ };
 
 /* Chooses the columns by the contents of the log, and writes the heading if the log has events. */
 void print_columns_begin(struct print *p);
@@ -106,6 +122,9 @@ enum utf8_style print_style(const struct print *p);
 /* Writes the fields, in so many columns at most; false: the data is not of the layout. */
 bool print_fields(struct print *p, const struct posixtrace_event *e,
                   const posixtrace_layout_t *layout, size_t columns);
+/* Puts up to PRINT_SHORT bytes of data, which all are shown; to has room for PRINT_SHORT_ROOM. */
+enum { PRINT_SHORT = 64, PRINT_SHORT_ROOM = 3 * PRINT_SHORT + 64 };
+char *print_put_data(const struct print *p, char *to, const struct posixtrace_event *e);
 /* Writes the data in hexadecimal with its reading, and mark after it, in so many columns at
  * most; SIZE_MAX: all of it. */
 void print_data(struct print *p, const struct posixtrace_event *e, size_t columns,

@@ -47,6 +47,19 @@ static void make_room(struct cell *cell, const char *name)
     cell->room = (uint32_t)need;
 }
 
+/* The spaces up to the next column, which the one of the cell has so many columns before. */
+static void pad(struct cell *cell, size_t wide)
+{
+    size_t spaces = (cell->columns < wide ? wide - cell->columns : 0) + PRINT_GAP;
+    size_t need = cell->length + spaces + OUT_SHORT;
+
+    if (cell->room < need) {
+        cell->text = tool_grow(cell->text, need, 1);
+        cell->room = (uint32_t)need;
+    }
+    cell->padded = (uint32_t)(put_spaces(cell->text + cell->length, spaces) - cell->text);
+}
+
 const struct cell *print_type_cell(struct print *p, const struct posixtrace_event *e, bool has_data)
 {
     bool alone = p->width > 0 && !has_data;
@@ -59,21 +72,46 @@ const struct cell *print_type_cell(struct print *p, const struct posixtrace_even
     make_room(cell, e->name);
     cell->length = (uint32_t)(p->printer->type_cell(p, cell->text, e, width, &cell->columns) -
                               cell->text);
+    pad(cell, p->event_width);
     return cell;
+}
+
+static bool is_of(const struct thread_slot *slot, const struct posixtrace_event *e)
+{
+    return slot->used && slot->tid == e->tid && slot->pid == e->pid &&
+           slot->thread_id == e->thread_id;
+}
+
+/* The thread's slot; else a free one of those that it may have, or the first of them. */
+static struct thread_slot *find_slot(struct print *p, const struct posixtrace_event *e)
+{
+    uint32_t hash = ((uint32_t)e->tid ^ (uint32_t)e->pid * 0x85ebca6bu) * 0x9e3779b1u;
+    struct thread_slot *first = &p->threads[(hash >> 16) % (PRINT_THREADS - PRINT_PROBES)];
+
+    for (struct thread_slot *slot = first; slot < first + PRINT_PROBES; slot++) {
+        if (!slot->used || is_of(slot, e))
+            return slot;
+    }
+    return first;
 }
 
 const struct cell *print_thread_cell(struct print *p, const struct posixtrace_event *e)
 {
-    uint32_t hash = (uint32_t)e->tid * 0x9e3779b1u ^ (uint32_t)e->pid * 0x85ebca6bu;
-    struct thread_slot *slot = &p->threads[hash >> 24];
+    struct thread_slot *slot = find_slot(p, e);
     struct cell *cell = &slot->cell;
 
-    if (slot->used && slot->tid == e->tid && slot->pid == e->pid &&
-        slot->thread_id == e->thread_id && strcmp(slot->name, e->thread_name) == 0)
+    if (is_of(slot, e) && ((slot->batch == p->batch && slot->shared == e->thread_name) ||
+                           strcmp(slot->name, e->thread_name) == 0)) {
+        slot->batch = p->batch;
+        slot->shared = e->thread_name;
         return cell;
+    }
     make_room(cell, e->thread_name);
     cell->length = (uint32_t)(p->printer->thread_cell(p, cell->text, e, &cell->columns) -
                               cell->text);
+    pad(cell, p->thread_width + (p->pid_width > 0 ? p->pid_width + PRINT_GAP : 0));
+    slot->batch = p->batch;
+    slot->shared = e->thread_name;
     slot->tid = e->tid;
     slot->pid = e->pid;
     slot->thread_id = e->thread_id;

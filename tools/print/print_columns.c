@@ -26,7 +26,7 @@ enum {
     THREAD_MAX = 21,
     EVENT_MIN = 5,
     EVENT_MAX = 26,
-    GAP = 2
+    GAP = PRINT_GAP
 };
 /* Widths for a log on a pipe, whose names and times are not known yet. */
 enum { PIPE_NAME = 16, PIPE_TIME = 12, PIPE_NAME_LIMITED = 20, PIPE_TIME_LIMITED = 13 };

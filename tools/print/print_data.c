@@ -111,6 +111,12 @@ static void print_shortened(struct print *p, const uint8_t *data, size_t length,
     print_clipped(number, (size_t)(end - number), columns);
 }
 
+char *print_put_data(const struct print *p, char *to, const struct posixtrace_event *e)
+{
+    to = PUT(pt_number_bytes(to, e->data, e->data_len), " ");
+    return put_reading(p, to, e->data, e->data_len);
+}
+
 void print_data(struct print *p, const struct posixtrace_event *e, size_t columns, const char *mark)
 {
     const uint8_t *data = e->data;

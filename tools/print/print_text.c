@@ -126,6 +126,7 @@ static void begin(struct print *p)
 {
     print_columns_begin(p);
     p->last = p->origin;
+    p->coloured = colour_is_on();
 }
 
 static char *put_time(char *to, int64_t since, unsigned width, bool limited)
@@ -144,6 +145,26 @@ static char *put_time(char *to, int64_t since, unsigned width, bool limited)
     return used > width && limited ? to - (used - width < 9 ? used - width : 9) : to;
 }
 
+/* The same where lines have no limit.  Most events are in the second of the one before. */
+static char *put_time_again(struct print *p, char *to, int64_t since)
+{
+    struct second *s = &p->second;
+    uint64_t after = (uint64_t)since - (uint64_t)s->at;
+
+    if (s->length == 0 || after >= SECOND) {
+        char *end = put_time(to, since, p->time_width, false);
+
+        s->length = 0;
+        if (since >= 0 && end - to - 9 <= OUT_SHORT) {
+            s->length = (uint32_t)(end - to - 9);
+            s->at = since - since % SECOND;
+            memcpy(s->text, to, s->length);
+        }
+        return end;
+    }
+    return put_nine(put_short(to, s->text, s->length), (uint32_t)after);
+}
+
 /* Four digits. */
 static char *put_delta(char *to, int64_t delta)
 {
@@ -155,7 +176,7 @@ static char *put_delta(char *to, int64_t delta)
     used = (size_t)(end - text);
     if (used < DELTA_WIDTH)
         to = put_spaces(to, DELTA_WIDTH - (unsigned)used);
-    return put_text(to, text, used);
+    return put_short(to, text, used);
 }
 
 /* The part of a row beside its names. */
@@ -165,6 +186,22 @@ struct detail {
     char text[4096];
 };
 
+/* A type that has no description at one event of a batch has none at the others: the log was read
+ * up to the last of them. */
+static const posixtrace_layout_t *layout_of(struct print *p, const struct posixtrace_event *e)
+{
+    struct type_layout *known;
+
+    if (e->id >= PRINT_TYPES)
+        return layouts_find(&p->layouts, p->log->trid, e);
+    known = &p->type_layouts[e->id];
+    if (known->batch != p->batch) {
+        known->layout = layouts_find(&p->layouts, p->log->trid, e);
+        known->batch = p->batch;
+    }
+    return known->layout;
+}
+
 /* False: nothing. */
 static bool has_detail(struct print *p, const struct posixtrace_event *e, struct detail *d)
 {
@@ -173,7 +210,7 @@ static bool has_detail(struct print *p, const struct posixtrace_event *e, struct
     d->layout = NULL;
     d->described = (is_predefined(e->id) || own) && describe_event(p, e, d->text, sizeof d->text);
     if (!d->described && (!own || e->id > POSIXTRACE_SIGNAL_END))
-        d->layout = layouts_find(&p->layouts, p->log->trid, e);
+        d->layout = layout_of(p, e);
     return d->described || d->layout || e->data_len > 0 || e->truncation;
 }
 
@@ -193,31 +230,45 @@ static void put_detail(struct print *p, const struct posixtrace_event *e, const 
         out_text(mark);
 }
 
+/* Few bytes without a description, shown whole. */
+static bool is_simple(const struct print *p, const struct posixtrace_event *e,
+                      const struct detail *d)
+{
+    return p->data_width == SIZE_MAX && !d->described && !d->layout && !e->truncation &&
+           e->data_len <= PRINT_SHORT;
+}
+
 static void event(struct print *p, const struct posixtrace_event *e)
 {
     struct detail detail;
     const bool has_data = has_detail(p, e, &detail);
     const struct cell *thread = print_thread_cell(p, e), *type = print_type_cell(p, e, has_data);
-    size_t wide = p->thread_width + (p->pid_width > 0 ? p->pid_width + 2 : 0);
-    char *to = out_room(thread->length + type->length + 256);
+    char *to = out_room(thread->padded + type->padded + 256 + PRINT_SHORT_ROOM);
 
-    to = put_time(to, e->ns - p->origin, p->time_width, p->width > 0);
+    if (p->width > 0)
+        to = put_time(to, e->ns - p->origin, p->time_width, true);
+    else
+        to = put_time_again(p, to, e->ns - p->origin);
     if (p->delta_width > 0) {
         *to++ = ' ';
-        to = put_colour(to, COLOUR_FAINT);
+        if (p->coloured)
+            to = put_colour(to, COLOUR_FAINT);
         to = p->printed == 0 ? PUT(to, "        -") : put_delta(to, e->ns - p->last);
-        to = put_colour(to, COLOUR_PLAIN);
+        if (p->coloured)
+            to = put_colour(to, COLOUR_PLAIN);
     }
     to = PUT(to, "  ");
-    to = put_short(to, thread->text, thread->length);
-    to = put_spaces(to, (thread->columns < wide ? wide - thread->columns : 0) + 2);
-    to = put_short(to, type->text, type->length);
-    out_taken(to);
-    if (has_data) {
-        out_spaces((type->columns < p->event_width ? p->event_width - type->columns : 0) + 2);
+    to = put_short(to, thread->text, thread->padded);
+    to = put_short(to, type->text, has_data ? type->padded : type->length);
+    if (has_data && is_simple(p, e, &detail)) {
+        to = print_put_data(p, to, e);
+    } else if (has_data) {
+        out_taken(to);
         put_detail(p, e, &detail);
+        to = out_room(1);
     }
-    out_bytes("\n", 1);
+    *to++ = '\n';
+    out_taken(to);
     p->last = e->ns;
 }
 

@@ -23,7 +23,7 @@
 #include "common/tool.h"
 #include "input/select.h"
 
-enum { PROGRESS_EVERY = 0x3fff };
+enum { PROGRESS_EVERY = 0x3fff, BATCH = 256 };
 enum { FORMAT = 1, COLOUR, WIDTH, STRICT, FOLLOW, TREE };
 
 static const struct option_spec options[] = {
@@ -146,38 +146,53 @@ static int read_error(const struct print *p, int error)
     return tool_error("cannot read on in %s: %s", p->log->shown, strerror(error));
 }
 
+/* False: what follows is after the window, so nothing more is wanted. */
+static bool print_selected(struct request *r, struct print *p, const struct posixtrace_event *e,
+                           size_t count, bool may_stop)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (select_wants(&r->select, p->log->trid, &e[i])) {
+            p->printer->event(p, &e[i]);
+            p->printed++;
+        } else if (may_stop && e[i].ns > r->select.to_ns) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static int print_events(struct request *r, struct print *p)
 {
     const bool may_stop = p->log->seekable && p->log->info.late == 0 && p->log->info.set_back == 0;
     /* A user may watch the trace as it is made: show all events before waiting. */
     const bool live = !p->log->seekable && !is_regular(STDOUT_FILENO);
-    struct posixtrace_event e;
-    bool started = p->log->seekable;
-    int unavailable = 0, error, status;
-    uint64_t seen = 0;
+    struct posixtrace_event batch[BATCH];
+    bool started = p->log->seekable, more = true;
+    uint64_t seen = 0, shown = 0;
+    int error, status;
+    size_t count;
 
-    for (;; seen++) {
+    for (; more; seen += count) {
         if (live && out.at > out.end - OUT_BUFFER && is_idle(p->log->fd))
             out_flush();
-        error = posixtrace_next_event(p->log->trid, &e, sizeof e, &unavailable);
+        error = posixtrace_next_events(p->log->trid, batch, sizeof *batch,
+                                       p->log->seekable ? BATCH : 1, &count);
         if (error != 0)
             return read_error(p, error);
-        if (unavailable || out_failed())
+        if (count == 0 || out_failed())
             break;
+        p->batch++;
         if (!started) {
             started = true;
-            status = start(r, p, e.ns, true);
+            status = start(r, p, batch[0].ns, true);
             if (status != EXIT_DONE)
                 return status;
         }
-        if ((seen & PROGRESS_EVERY) == 0)
+        if (seen >= shown) {
             progress_at(seen);
-        if (select_wants(&r->select, p->log->trid, &e)) {
-            p->printer->event(p, &e);
-            p->printed++;
-        } else if (may_stop && e.ns > r->select.to_ns) {
-            break;
+            shown = seen + PROGRESS_EVERY;
         }
+        more = print_selected(r, p, batch, count, may_stop);
     }
     return started ? EXIT_DONE : start(r, p, 0, false);
 }
@@ -241,6 +256,7 @@ static int print_followed(struct request *r, struct print *p, struct follow *f)
             continue;
         if (next != FOLLOW_EVENT)
             break;
+        p->batch++;
         if (!started) {
             started = true;
             status = start(r, p, e.ns, true);
