@@ -243,3 +243,14 @@ void *tool_grow(void *block, size_t count, size_t size)
     }
     return grown;
 }
+
+void *tool_zeroed(size_t size)
+{
+    void *block = calloc(1, size);
+
+    if (!block) {
+        tool_error("no memory for %zu bytes", size);
+        exit(EXIT_FAILED);
+    }
+    return block;
+}

@@ -65,5 +65,6 @@ char *quote_copy(const char *text);
 
 /* realloc() that ends the program with a message where there is no memory. */
 void *tool_grow(void *block, size_t count, size_t size);
+void *tool_zeroed(size_t size); /* the same for calloc() */
 
 #endif

@@ -41,5 +41,8 @@ bool filter_option_wants(const struct filter_option *w, const struct posixtrace_
 /* filter_option_warn.c: reports names in it that no event type of the log or stream has, with
  * similar names. */
 void filter_option_warn(const struct filter_option *w, const struct log_file *log);
+/* The same for names that none of several logs has, which are called shown. */
+void filter_option_warn_all(const struct filter_option *w, const struct log_file *const *logs,
+                            size_t count, const char *shown);
 
 #endif

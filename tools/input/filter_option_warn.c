@@ -15,31 +15,53 @@
 
 enum { NEAR_MAX = 256, FIELDS_MAX = 4096 };
 
+/* The types of one log or of several. */
 struct known {
-    const struct log_file *log;
+    const char *shown; /* how the logs are called in messages */
     struct log_type *types;
+    posixtrace_fields_t **fields; /* of each type: those of its log */
     size_t count;
-    posixtrace_fields_t *fields;
 };
 
-/* The system types that a stream can have, whether or not it has recorded them. */
-static void add_system_types(struct known *k)
+static void add_type(struct known *k, const struct log_type *type, posixtrace_fields_t *fields)
 {
-    for (trace_event_id_t id = 1; id < POSIX_TRACE_UNNAMED_USEREVENT; id++) {
-        struct log_type *type;
+    k->types = tool_grow(k->types, k->count + 1, sizeof *k->types);
+    k->fields = tool_grow(k->fields, k->count + 1, sizeof(posixtrace_fields_t *));
+    k->types[k->count] = *type;
+    k->fields[k->count++] = fields;
+}
 
-        k->types = tool_grow(k->types, k->count + 1, sizeof *k->types);
-        type = &k->types[k->count];
-        *type = (struct log_type){ .id = id };
-        k->count += posix_trace_eventid_get_name(k->log->trid, id, type->name) == 0;
+/* The types that a log names, and the system types that it can have, whether or not it has
+ * recorded them. */
+static bool add_log(struct known *k, const struct log_file *log, posixtrace_fields_t *fields)
+{
+    struct log_type *types;
+    size_t count;
+
+    if (log_file_types(log, &types, &count) != EXIT_DONE)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        add_type(k, &types[i], fields);
+    free(types);
+    for (trace_event_id_t id = 1; id < POSIX_TRACE_UNNAMED_USEREVENT; id++) {
+        struct log_type type = { .id = id };
+
+        if (posix_trace_eventid_get_name(log->trid, id, type.name) == 0)
+            add_type(k, &type, fields);
     }
+    return true;
+}
+
+static const posixtrace_layout_t *layout_of(const struct known *k, size_t i)
+{
+    return posixtrace_fields_layout(k->fields[i], k->types[i].id);
 }
 
 static bool is_known(const struct known *k, const struct filter_option *w, size_t test)
 {
     for (size_t i = 0; i < k->count; i++)
         if (posixtrace_expression_test_suits(w->expression, test, k->types[i].name,
-                                             posixtrace_fields_layout(k->fields, k->types[i].id)))
+                                             layout_of(k, i)))
             return true;
     return false;
 }
@@ -51,7 +73,7 @@ static const char **field_names(const struct known *k)
     size_t used = 0;
 
     for (size_t i = 0; i < k->count; i++) {
-        const posixtrace_layout_t *l = posixtrace_fields_layout(k->fields, k->types[i].id);
+        const posixtrace_layout_t *l = layout_of(k, i);
         size_t count = l ? posixtrace_layout_count(l) : 0;
 
         for (size_t field = 0; field < count && used < FIELDS_MAX; field++)
@@ -116,12 +138,12 @@ static void say_type(const struct known *k, const struct filter_option *w,
         field |= strcmp(fields[i], t->name) == 0;
     if (field)
         tool_note("%s: no event type of %s %s %s; for the field of that name write '%s != 0'",
-                  w->option, k->log->shown, words_of(t), name, unquoted(t->name));
+                  w->option, k->shown, words_of(t), name, unquoted(t->name));
     else if (find_near(k, t, near))
-        tool_note("%s: no event type of %s %s %s; did you mean %s?", w->option, k->log->shown,
+        tool_note("%s: no event type of %s %s %s; did you mean %s?", w->option, k->shown,
                   words_of(t), name, quote(near));
     else
-        tool_note("%s: no event type of %s %s %s", w->option, k->log->shown, words_of(t), name);
+        tool_note("%s: no event type of %s %s %s", w->option, k->shown, words_of(t), name);
     free(name);
 }
 
@@ -131,10 +153,10 @@ static void say_field(const struct known *k, const struct filter_option *w, cons
     const char *near = options_nearest(name, fields);
 
     if (near)
-        tool_note("%s: no event type of %s has a field %s; did you mean '%s'?", w->option,
-                  k->log->shown, quote(name), near);
+        tool_note("%s: no event type of %s has a field %s; did you mean '%s'?", w->option, k->shown,
+                  quote(name), near);
     else
-        tool_note("%s: no event type of %s has a field %s", w->option, k->log->shown, quote(name));
+        tool_note("%s: no event type of %s has a field %s", w->option, k->shown, quote(name));
 }
 
 /* Not the same twice. */
@@ -166,16 +188,27 @@ static void warn(const struct known *k, const struct filter_option *w)
     free(fields);
 }
 
+void filter_option_warn_all(const struct filter_option *w, const struct log_file *const *logs,
+                            size_t count, const char *shown)
+{
+    posixtrace_fields_t **fields = tool_grow(NULL, count, sizeof(posixtrace_fields_t *));
+    struct known k = { .shown = shown };
+    size_t opened = 0;
+
+    while (w->expression && opened < count &&
+           posixtrace_fields_create(logs[opened]->trid, &fields[opened]) == 0 &&
+           add_log(&k, logs[opened], fields[opened]))
+        opened++;
+    if (w->expression && opened == count)
+        warn(&k, w);
+    for (size_t i = 0; i < opened; i++)
+        posixtrace_fields_free(fields[i]);
+    free(fields);
+    free(k.types);
+    free(k.fields);
+}
+
 void filter_option_warn(const struct filter_option *w, const struct log_file *log)
 {
-    struct known k = { .log = log };
-
-    if (!w->expression || log_file_types(log, &k.types, &k.count) != EXIT_DONE)
-        return;
-    if (posixtrace_fields_create(log->trid, &k.fields) == 0) {
-        add_system_types(&k);
-        warn(&k, w);
-        posixtrace_fields_free(k.fields);
-    }
-    free(k.types);
+    filter_option_warn_all(w, &log, 1, log->shown);
 }

@@ -292,7 +292,8 @@ bool log_file_knows_totals(const struct log_file *log)
 
 static void say_lost(const struct log_file *log, uint64_t sum)
 {
-    tool_note("%" PRIu64 " event%s lost (%s)", sum, sum == 1 ? "" : "s",
+    tool_note("%" PRIu64 " event%s%s%s lost (%s)", sum, sum == 1 ? "" : "s",
+              log->one_of_several ? " of " : "", log->one_of_several ? log->shown : "",
               log_file_causes(&log->info));
 }
 

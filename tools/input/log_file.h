@@ -20,6 +20,7 @@ struct log_file {
     int fd;
     trace_id_t trid;
     bool seekable;
+    bool one_of_several;         /* which messages have to name */
     uint64_t size;               /* bytes; 0 for a pipe */
     struct posixtrace_info info; /* as of the last log_file_refresh(), as the next one */
 };

@@ -271,7 +271,7 @@ static bool describe_own(const struct posixtrace_event *e, struct text *t)
 
 bool describe_event(const struct print *p, const struct posixtrace_event *e, char *to, size_t size)
 {
-    struct text t = { to, size, false, p->sites };
+    struct text t = { to, size, false, p->from->sites };
     int number;
 
     *to = '\0';
@@ -279,7 +279,7 @@ bool describe_event(const struct print *p, const struct posixtrace_event *e, cha
         return false;
     switch (e->id) {
     case POSIX_TRACE_START:
-    case POSIX_TRACE_FILTER: return describe_sets(p->log, e, &t);
+    case POSIX_TRACE_FILTER: return describe_sets(p->from->log, e, &t);
     case POSIX_TRACE_STOP:
     case POSIX_TRACE_ERROR:
         if (e->data_len != sizeof number)

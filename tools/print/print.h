@@ -34,24 +34,16 @@ struct cell {
     uint32_t room;
 };
 
-struct print {
-    const struct printer *printer;
+/* A log as print reads it, and what was rendered of it. */
+struct print_source {
     struct log_file *log;
-    uint64_t printed;   /* events */
-    int64_t origin;     /* time of the log's first event */
-    int64_t kept_from;  /* the same without the marks of a loss; text only */
-    bool has_kept_from; /* known before the first event is read */
-    int64_t last;       /* time of the event printed before */
-    bool any;           /* the log has events */
-    bool utf8;          /* bytes above 127 may go to stdout */
-    bool coloured;      /* text only */
-    unsigned width;     /* columns that no line exceeds; 0: no limit */
-    /* text only: widths of columns; 0: there is none for the process, or for the delta.  Where
-     * there is a limit names are cut to theirs, and the event of a row without data to
-     * alone_width; data has data_width, else SIZE_MAX. */
-    unsigned time_width, delta_width, pid_width, thread_width, event_width;
-    size_t alone_width, data_width;
-
+    struct sites *sites;
+    const char *label;       /* how the log is called in a line; "": it is the only one */
+    struct cell label_cell;  /* text only */
+    struct layouts layouts;  /* text only */
+    posixtrace_rows_t *rows; /* not text */
+    trace_id_t rows_trid;
+    uint64_t batch; /* counts the calls that read events: what they point at stays until the next */
     struct cell types[PRINT_TYPES];
     struct cell alone[PRINT_TYPES]; /* of rows without data, where there is a limit */
     struct type_layout {
@@ -66,20 +58,35 @@ struct print {
         bool used;
         char name[PRINT_NAME];
     } threads[PRINT_THREADS];
+};
 
-    struct sites *sites;
-    struct layouts layouts; /* text only */
-    char *text;             /* an event's fields */
-    size_t text_room;
-    uint64_t batch; /* counts the calls that read events: what they point at stays until the next */
+struct print {
+    const struct printer *printer;
+    struct print_source *from; /* of the event that is printed */
+    struct print_source **sources;
+    size_t source_count;
+    uint64_t printed;   /* events */
+    int64_t origin;     /* time of the first event */
+    int64_t kept_from;  /* the same without the marks of a loss; text only */
+    bool has_kept_from; /* known before the first event is read */
+    int64_t last;       /* time of the event printed before */
+    bool any;           /* there are events */
+    bool utf8;          /* bytes above 127 may go to stdout */
+    bool coloured;      /* text only */
+    unsigned width;     /* columns that no line exceeds; 0: no limit */
+    /* text only: widths of columns; 0: there is none for the log, the process, or the delta.  Where
+     * there is a limit names are cut to theirs, and the event of a row without data to
+     * alone_width; data has data_width, else SIZE_MAX. */
+    unsigned time_width, delta_width, log_width, pid_width, thread_width, event_width;
+    size_t alone_width, data_width;
     struct second { /* text only: the digits before the decimals, of the second printed last */
         int64_t at; /* since the origin, in nanoseconds */
         uint32_t length;
         char text[OUT_SHORT];
     } second;
+    char *text; /* an event's fields */
+    size_t text_room;
     const char *rows_format; /* not text */
-    posixtrace_rows_t *rows;
-    trace_id_t rows_trid;
 };
 
 struct printer {
@@ -103,13 +110,17 @@ extern const struct printer printer_text, printer_rows;
 int print_tree(struct log_file *log, struct selection *select, const struct sites *sites);
 
 /* format: "text", "jsonl" or "csv" */
-void print_init(struct print *p, const char *format, struct log_file *log);
+void print_init(struct print *p, const char *format);
+/* One more log to print, by its label; log, sites and label must live as long as p. */
+struct print_source *print_add(struct print *p, struct log_file *log, struct sites *sites,
+                               const char *label);
 void print_free(struct print *p);
 
 /* The cells of an event, of a row with data or without; good until the next call. */
 const struct cell *print_type_cell(struct print *p, const struct posixtrace_event *e,
                                    bool has_data);
 const struct cell *print_thread_cell(struct print *p, const struct posixtrace_event *e);
+const struct cell *print_label_cell(struct print *p);
 
 enum { PRINT_WIDTH_MIN = 40, /* but 0 */ PRINT_GAP = 2 /* between columns */ };
 

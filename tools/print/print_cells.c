@@ -15,25 +15,47 @@
 
 enum { ROOM_BESIDE = 128 };
 
-void print_init(struct print *p, const char *format, struct log_file *log)
+void print_init(struct print *p, const char *format)
 {
     memset(p, 0, sizeof *p);
     p->rows_format = format;
     p->printer = strcmp(format, "text") == 0 ? &printer_text : &printer_rows;
-    p->log = log;
     p->utf8 = utf8_is_safe(STDOUT_FILENO);
+}
+
+struct print_source *print_add(struct print *p, struct log_file *log, struct sites *sites,
+                               const char *label)
+{
+    struct print_source *s = tool_zeroed(sizeof *s);
+
+    s->log = log;
+    s->sites = sites;
+    s->label = label;
+    p->sources = tool_grow(p->sources, p->source_count + 1, sizeof(struct print_source *));
+    p->sources[p->source_count++] = s;
+    p->from = p->sources[0];
+    return s;
+}
+
+static void free_source(struct print_source *s)
+{
+    for (size_t i = 0; i < PRINT_TYPES; i++) {
+        free(s->types[i].text);
+        free(s->alone[i].text);
+    }
+    for (size_t i = 0; i < PRINT_THREADS; i++)
+        free(s->threads[i].cell.text);
+    free(s->label_cell.text);
+    layouts_free(&s->layouts);
+    posixtrace_rows_free(s->rows);
+    free(s);
 }
 
 void print_free(struct print *p)
 {
-    for (size_t i = 0; i < PRINT_TYPES; i++) {
-        free(p->types[i].text);
-        free(p->alone[i].text);
-    }
-    for (size_t i = 0; i < PRINT_THREADS; i++)
-        free(p->threads[i].cell.text);
-    layouts_free(&p->layouts);
-    posixtrace_rows_free(p->rows);
+    for (size_t i = 0; i < p->source_count; i++)
+        free_source(p->sources[i]);
+    free(p->sources);
     free(p->text);
 }
 
@@ -63,7 +85,7 @@ static void pad(struct cell *cell, size_t wide)
 const struct cell *print_type_cell(struct print *p, const struct posixtrace_event *e, bool has_data)
 {
     bool alone = p->width > 0 && !has_data;
-    struct cell *cells = alone ? p->alone : p->types;
+    struct cell *cells = alone ? p->from->alone : p->from->types;
     struct cell *cell = &cells[e->id < PRINT_TYPES ? e->id : 0];
     size_t width = p->width == 0 ? SIZE_MAX : alone ? p->alone_width : p->event_width;
 
@@ -86,7 +108,7 @@ static bool is_of(const struct thread_slot *slot, const struct posixtrace_event 
 static struct thread_slot *find_slot(struct print *p, const struct posixtrace_event *e)
 {
     uint32_t hash = ((uint32_t)e->tid ^ (uint32_t)e->pid * 0x85ebca6bu) * 0x9e3779b1u;
-    struct thread_slot *first = &p->threads[(hash >> 16) % (PRINT_THREADS - PRINT_PROBES)];
+    struct thread_slot *first = &p->from->threads[(hash >> 16) % (PRINT_THREADS - PRINT_PROBES)];
 
     for (struct thread_slot *slot = first; slot < first + PRINT_PROBES; slot++) {
         if (!slot->used || is_of(slot, e))
@@ -100,9 +122,9 @@ const struct cell *print_thread_cell(struct print *p, const struct posixtrace_ev
     struct thread_slot *slot = find_slot(p, e);
     struct cell *cell = &slot->cell;
 
-    if (is_of(slot, e) && ((slot->batch == p->batch && slot->shared == e->thread_name) ||
+    if (is_of(slot, e) && ((slot->batch == p->from->batch && slot->shared == e->thread_name) ||
                            strcmp(slot->name, e->thread_name) == 0)) {
-        slot->batch = p->batch;
+        slot->batch = p->from->batch;
         slot->shared = e->thread_name;
         return cell;
     }
@@ -110,7 +132,7 @@ const struct cell *print_thread_cell(struct print *p, const struct posixtrace_ev
     cell->length = (uint32_t)(p->printer->thread_cell(p, cell->text, e, &cell->columns) -
                               cell->text);
     pad(cell, p->thread_width + (p->pid_width > 0 ? p->pid_width + PRINT_GAP : 0));
-    slot->batch = p->batch;
+    slot->batch = p->from->batch;
     slot->shared = e->thread_name;
     slot->tid = e->tid;
     slot->pid = e->pid;
@@ -118,5 +140,22 @@ const struct cell *print_thread_cell(struct print *p, const struct posixtrace_ev
     slot->used = strlen(e->thread_name) < sizeof slot->name;
     if (slot->used)
         strcpy(slot->name, e->thread_name);
+    return cell;
+}
+
+const struct cell *print_label_cell(struct print *p)
+{
+    struct cell *cell = &p->from->label_cell;
+    size_t columns;
+    char *to;
+
+    if (cell->length > 0)
+        return cell;
+    make_room(cell, p->from->label);
+    to = utf8_show(cell->text, p->from->label, print_style(p));
+    to = utf8_cut_here(cell->text, to, p->log_width, &columns);
+    cell->length = (uint32_t)(to - cell->text);
+    cell->columns = (uint32_t)columns;
+    pad(cell, p->log_width);
     return cell;
 }

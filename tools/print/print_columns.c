@@ -24,6 +24,8 @@ enum {
     PID_MIN = 3,
     THREAD_MIN = 6,
     THREAD_MAX = 21,
+    LOG_MIN = 3,
+    LOG_MAX = 16,
     EVENT_MIN = 5,
     EVENT_MAX = 26,
     GAP = PRINT_GAP
@@ -46,33 +48,43 @@ static void widen(unsigned *width, size_t columns, unsigned limit)
         *width = (unsigned)columns;
 }
 
-/* Learns from the log's threads how wide their column is, and whether there
- * are several processes. */
-static void measure_threads(struct print *p)
+/* The time of the last event. */
+static int64_t print_last(const struct print *p)
+{
+    int64_t last = p->origin;
+
+    for (size_t i = 0; i < p->source_count; i++) {
+        const struct posixtrace_info *info = &p->sources[i]->log->info;
+
+        if (info->events > 0 && info->last_ns > last)
+            last = info->last_ns;
+    }
+    return last;
+}
+
+/* Learns from the threads of a log how wide their column is, and whether there are several
+ * processes: *pid is the one seen before, or 0. */
+static bool measure_threads(struct print *p, trace_id_t trid, unsigned *pid_width, pid_t *pid)
 {
     const unsigned limit = p->width > 0 ? p->width : THREAD_MAX;
     struct posixtrace_thread_info t;
     char text[sizeof t.name * UTF8_MAX_ESCAPE + 32];
-    unsigned pid_width = p->width > 0 ? PID_MIN : PID_WIDTH;
     int unavailable = 0;
     bool several = false;
-    pid_t pid = 0;
 
-    p->thread_width = THREAD_MIN;
-    posixtrace_threadlist_rewind(p->log->trid);
-    while (posixtrace_threadlist_getnext(p->log->trid, &t, sizeof t, &unavailable) == 0 &&
-           !unavailable) {
+    posixtrace_threadlist_rewind(trid);
+    while (posixtrace_threadlist_getnext(trid, &t, sizeof t, &unavailable) == 0 && !unavailable) {
         char *end = print_thread_text(text, t.name, t.tid, print_style(p), SIZE_MAX);
 
         widen(&p->thread_width, utf8_columns(text, (size_t)(end - text)), limit);
-        widen(&pid_width, (size_t)(pt_number_i64(text, t.pid) - text), PID_WIDTH + 4);
-        several |= (t.pid == 0 && t.name[0]) || (pid != 0 && t.pid != 0 && t.pid != pid);
-        pid = t.pid ? t.pid : pid;
+        widen(pid_width, (size_t)(pt_number_i64(text, t.pid) - text), PID_WIDTH + 4);
+        several |= (t.pid == 0 && t.name[0]) || (*pid != 0 && t.pid != 0 && t.pid != *pid);
+        *pid = t.pid ? t.pid : *pid;
     }
-    p->pid_width = several ? pid_width : 0;
+    return several;
 }
 
-static void measure_types(struct print *p)
+static void measure_types(struct print *p, const struct log_file *log)
 {
     const unsigned limit = p->width > 0 ? p->width : EVENT_MAX;
     char text[sizeof((struct log_type *)0)->name * UTF8_MAX_ESCAPE + 32];
@@ -80,8 +92,7 @@ static void measure_types(struct print *p)
     uint32_t columns;
     size_t count;
 
-    p->event_width = EVENT_MIN;
-    if (log_file_types(p->log, &types, &count) != EXIT_DONE)
+    if (log_file_types(log, &types, &count) != EXIT_DONE)
         return;
     for (size_t i = 0; i < count; i++) {
         struct posixtrace_event e = { .id = types[i].id, .name = types[i].name };
@@ -95,10 +106,46 @@ static void measure_types(struct print *p)
     free(types);
 }
 
+static void measure_labels(struct print *p)
+{
+    for (size_t i = 0; i < p->source_count && p->source_count > 1; i++) {
+        const char *label = p->sources[i]->label;
+        size_t columns = utf8_columns(label, strlen(label));
+
+        p->log_width = LOG_MIN > p->log_width ? LOG_MIN : p->log_width;
+        widen(&p->log_width, columns > LOG_MAX ? LOG_MAX : columns, LOG_MAX);
+    }
+}
+
+/* The logs can be positioned, and are known as a whole. */
+static void measure(struct print *p)
+{
+    unsigned pid_width = p->width > 0 ? PID_MIN : PID_WIDTH;
+    bool several = false;
+    char digits[24];
+    pid_t pid = 0;
+
+    p->thread_width = THREAD_MIN;
+    p->event_width = EVENT_MIN;
+    for (size_t i = 0; i < p->source_count; i++) {
+        p->from = p->sources[i];
+        several |= measure_threads(p, p->from->log->trid, &pid_width, &pid);
+        measure_types(p, p->from->log);
+    }
+    p->from = p->sources[0];
+    p->pid_width = several ? pid_width : 0;
+    measure_labels(p);
+    p->time_width = (unsigned)(pt_number_u64(digits,
+                                             (uint64_t)(print_last(p) - p->origin) / SECOND) -
+                               digits) +
+                    10;
+}
+
 /* For thread, event and data, without the separators. */
 static unsigned rest_of(const struct print *p)
 {
     unsigned used = p->time_width + (p->delta_width > 0 ? 1 + p->delta_width : 0) + GAP +
+                    (p->log_width > 0 ? p->log_width + GAP : 0) +
                     (p->pid_width > 0 ? p->pid_width + GAP : 0) + 2 * GAP;
 
     return p->width > used ? p->width - used : 0;
@@ -119,31 +166,53 @@ static void fit_names(struct print *p)
     p->alone_width = rest_of(p) + GAP - p->thread_width;
 }
 
-static void heading(struct print *p)
+static uint64_t events_of(const struct print *p)
 {
-    const struct posixtrace_info *info = &p->log->info;
-    size_t shown = strlen(p->log->shown), size = shown + 400, columns, used;
-    char *text = tool_grow(NULL, size, 1), *at = put_text(text, p->log->shown, shown);
+    uint64_t events = 0;
 
+    for (size_t i = 0; i < p->source_count; i++)
+        events += p->sources[i]->log->info.events;
+    return events;
+}
+
+/* The comment above the columns. */
+static void put_title(struct print *p)
+{
+    char count[40];
+    const char *shown = p->source_count > 1 ? count : p->from->log->shown;
+    size_t size, columns, used;
+    uint64_t events = events_of(p);
+    char *text, *at;
+
+    snprintf(count, sizeof count, "%zu logs", p->source_count);
+    size = strlen(shown) + 400;
+    text = tool_grow(NULL, size, 1);
+    at = put_text(text, shown, strlen(shown));
     at = utf8_cut_here(text, at, p->width > 0 ? p->width - 8 : SIZE_MAX, &columns);
     at = put_text(at, ": ", 2);
     used = (size_t)(at - text);
-    if (p->log->seekable)
-        used += (size_t)snprintf(text + used, size - used, "%" PRIu64 " event%s in %s, ",
-                                 info->events, info->events == 1 ? "" : "s",
-                                 when_span(info->last_ns - p->kept_from));
+    if (p->from->log->seekable)
+        used += (size_t)snprintf(text + used, size - used, "%" PRIu64 " event%s in %s, ", events,
+                                 events == 1 ? "" : "s", when_span(print_last(p) - p->kept_from));
     used += (size_t)snprintf(text + used, size - used, "from %s", when_iso(p->kept_from));
     if (p->kept_from != p->origin)
         snprintf(text + used, size - used, "; TIME 0 is %s, when the first loss began",
                  when_iso(p->origin));
     out_comment(text, p->width);
     free(text);
+}
+
+static void heading(struct print *p)
+{
+    put_title(p);
     out_text("#");
     out_spaces(p->time_width - 5);
     out_text("TIME");
     if (p->delta_width > 0)
         out_format(" %*s", p->delta_width, "DELTA");
     out_spaces(GAP);
+    if (p->log_width > 0)
+        out_format("%-*s  ", (int)p->log_width, "LOG");
     if (p->pid_width > 0)
         out_format("%-*s  ", (int)p->pid_width, "PID");
     out_format("%-*.*s  %-*.*s  DATA\n", (int)p->thread_width, (int)p->thread_width, "THREAD",
@@ -152,13 +221,8 @@ static void heading(struct print *p)
 
 void print_columns_begin(struct print *p)
 {
-    uint64_t span = (uint64_t)(p->log->info.last_ns - p->log->info.first_ns) / SECOND;
-    char digits[24];
-
-    if (p->log->seekable) {
-        measure_threads(p);
-        measure_types(p);
-        p->time_width = (unsigned)(pt_number_u64(digits, span) - digits) + 10;
+    if (p->from->log->seekable) {
+        measure(p);
     } else {
         p->pid_width = PID_WIDTH;
         p->thread_width = p->event_width = p->width > 0 ? PIPE_NAME_LIMITED : PIPE_NAME;

@@ -54,7 +54,7 @@ static size_t put_site(struct print *p, const struct posixtrace_event *e, const 
         return length;
     at += strlen(key) - 2; /* the number */
     address = strtoull(at, &end, 16);
-    size = sites_find(p->sites, e->pid, e->ns, address, kind, site);
+    size = sites_find(p->from->sites, e->pid, e->ns, address, kind, site);
     if (size == 0)
         return length;
     rest = length - (size_t)(end - p->text);

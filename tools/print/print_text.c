@@ -193,11 +193,11 @@ static const posixtrace_layout_t *layout_of(struct print *p, const struct posixt
     struct type_layout *known;
 
     if (e->id >= PRINT_TYPES)
-        return layouts_find(&p->layouts, p->log->trid, e);
-    known = &p->type_layouts[e->id];
-    if (known->batch != p->batch) {
-        known->layout = layouts_find(&p->layouts, p->log->trid, e);
-        known->batch = p->batch;
+        return layouts_find(&p->from->layouts, p->from->log->trid, e);
+    known = &p->from->type_layouts[e->id];
+    if (known->batch != p->from->batch) {
+        known->layout = layouts_find(&p->from->layouts, p->from->log->trid, e);
+        known->batch = p->from->batch;
     }
     return known->layout;
 }
@@ -243,7 +243,9 @@ static void event(struct print *p, const struct posixtrace_event *e)
     struct detail detail;
     const bool has_data = has_detail(p, e, &detail);
     const struct cell *thread = print_thread_cell(p, e), *type = print_type_cell(p, e, has_data);
-    char *to = out_room(thread->padded + type->padded + 256 + PRINT_SHORT_ROOM);
+    const struct cell *label = p->log_width > 0 ? print_label_cell(p) : NULL;
+    char *to = out_room(thread->padded + type->padded + (label ? label->padded : 0) + 256 +
+                        PRINT_SHORT_ROOM);
 
     if (p->width > 0)
         to = put_time(to, e->ns - p->origin, p->time_width, true);
@@ -258,6 +260,8 @@ static void event(struct print *p, const struct posixtrace_event *e)
             to = put_colour(to, COLOUR_PLAIN);
     }
     to = PUT(to, "  ");
+    if (p->log_width > 0)
+        to = put_short(to, label->text, label->padded);
     to = put_short(to, thread->text, thread->padded);
     to = put_short(to, type->text, has_data ? type->padded : type->length);
     if (has_data && is_simple(p, e, &detail)) {
@@ -278,8 +282,10 @@ static void end(struct print *p)
         return;
     if (p->any)
         out_text("# no event was selected\n");
+    else if (p->source_count > 1)
+        out_format("# %zu logs: no events\n", p->source_count);
     else
-        out_format("# %s: no events\n", p->log->shown);
+        out_format("# %s: no events\n", p->from->log->shown);
 }
 
 const struct printer printer_text = { begin, event, type_cell, thread_cell, end };

@@ -19,6 +19,7 @@
 #include "common/options.h"
 #include "common/stdout_buffer.h"
 #include "print/print.h"
+#include "print/several.h"
 #include "common/progress.h"
 #include "common/tool.h"
 #include "input/select.h"
@@ -35,11 +36,11 @@ static const struct option_spec options[] = {
 };
 
 static const char help[] =
-    "usage: posixtrace print [OPTION]... [LOG|-]\n"
+    "usage: posixtrace print [OPTION]... [LOG|FOLDER]...\n"
     "       posixtrace print --follow [OPTION]... PID|STREAM|LOG\n"
     "\n"
-    "Prints the events of a trace log in the order of time.\n"
-    "Without LOG, or for -, the log is read from standard input.\n"
+    "Prints the events of a trace log, or of several and the *.ptl of folders, in the\n"
+    "order of time. Without LOG, or for -, the log is read from standard input.\n"
     "\n"
     "  --format=FORMAT  text (default), jsonl or csv\n"
     "  --from=T --to=T  events at T and later; at T and earlier\n"
@@ -61,7 +62,14 @@ static const char help[] =
 
 struct request {
     struct selection select;
-    const char *path;
+    struct given {
+        int code;
+        const char *value;
+    } * given; /* what was given of selection and symbols, for further logs */
+    size_t given_count;
+    const char **paths;
+    size_t path_count;
+    const char *path; /* the only one, or NULL */
     enum output_format format;
     enum colour_when colour;
     long width; /* -1: as fits */
@@ -81,12 +89,20 @@ static int set_width(const char *value, long *width)
     return EXIT_DONE;
 }
 
+static int take_selection(struct selection *select, struct sites *sites, int code,
+                          const char *value)
+{
+    return select_is_option(code) ? select_take_option(select, code, value)
+                                  : sites_take_option(sites, code, value);
+}
+
 static int take_option(struct request *r, int code, const char *value)
 {
-    if (select_is_option(code))
-        return select_take_option(&r->select, code, value);
-    if (sites_is_option(code))
-        return sites_take_option(&r->sites, code, value);
+    if (select_is_option(code) || sites_is_option(code)) {
+        r->given = tool_grow(r->given, r->given_count + 1, sizeof *r->given);
+        r->given[r->given_count++] = (struct given){ code, value };
+        return take_selection(&r->select, &r->sites, code, value);
+    }
     switch (code) {
     case FORMAT: return format_option(value, true, &r->format);
     case COLOUR: return colour_option(value, &r->colour);
@@ -94,7 +110,10 @@ static int take_option(struct request *r, int code, const char *value)
     case STRICT: r->strict = true; return EXIT_DONE;
     case FOLLOW: r->follow = true; return EXIT_DONE;
     case TREE: r->tree = true; return EXIT_DONE;
-    default: return options_set_log(&r->path, value);
+    default:
+        r->paths = tool_grow(r->paths, r->path_count + 1, sizeof *r->paths);
+        r->paths[r->path_count++] = value;
+        return EXIT_DONE;
     }
 }
 
@@ -143,7 +162,7 @@ static int start(struct request *r, struct print *p, int64_t first, bool any)
 static int read_error(const struct print *p, int error)
 {
     out_flush();
-    return tool_error("cannot read on in %s: %s", p->log->shown, strerror(error));
+    return tool_error("cannot read on in %s: %s", p->from->log->shown, strerror(error));
 }
 
 /* False: what follows is after the window, so nothing more is wanted. */
@@ -151,7 +170,7 @@ static bool print_selected(struct request *r, struct print *p, const struct posi
                            size_t count, bool may_stop)
 {
     for (size_t i = 0; i < count; i++) {
-        if (select_wants(&r->select, p->log->trid, &e[i])) {
+        if (select_wants(&r->select, p->from->log->trid, &e[i])) {
             p->printer->event(p, &e[i]);
             p->printed++;
         } else if (may_stop && e[i].ns > r->select.to_ns) {
@@ -163,25 +182,26 @@ static bool print_selected(struct request *r, struct print *p, const struct posi
 
 static int print_events(struct request *r, struct print *p)
 {
-    const bool may_stop = p->log->seekable && p->log->info.late == 0 && p->log->info.set_back == 0;
+    const bool may_stop = p->from->log->seekable && p->from->log->info.late == 0 &&
+                          p->from->log->info.set_back == 0;
     /* A user may watch the trace as it is made: show all events before waiting. */
-    const bool live = !p->log->seekable && !is_regular(STDOUT_FILENO);
+    const bool live = !p->from->log->seekable && !is_regular(STDOUT_FILENO);
     struct posixtrace_event batch[BATCH];
-    bool started = p->log->seekable, more = true;
+    bool started = p->from->log->seekable, more = true;
     uint64_t seen = 0, shown = 0;
     int error, status;
     size_t count;
 
     for (; more; seen += count) {
-        if (live && out.at > out.end - OUT_BUFFER && is_idle(p->log->fd))
+        if (live && out.at > out.end - OUT_BUFFER && is_idle(p->from->log->fd))
             out_flush();
-        error = posixtrace_next_events(p->log->trid, batch, sizeof *batch,
-                                       p->log->seekable ? BATCH : 1, &count);
+        error = posixtrace_next_events(p->from->log->trid, batch, sizeof *batch,
+                                       p->from->log->seekable ? BATCH : 1, &count);
         if (error != 0)
             return read_error(p, error);
         if (count == 0 || out_failed())
             break;
-        p->batch++;
+        p->from->batch++;
         if (!started) {
             started = true;
             status = start(r, p, batch[0].ns, true);
@@ -201,11 +221,11 @@ static int print_log(struct request *r, struct print *p)
 {
     int status = EXIT_DONE, error = 0;
 
-    if (p->log->seekable) {
-        select_warn(&r->select, p->log);
-        status = start(r, p, p->log->info.first_ns, p->log->info.events > 0);
+    if (p->from->log->seekable) {
+        select_warn(&r->select, p->from->log);
+        status = start(r, p, p->from->log->info.first_ns, p->from->log->info.events > 0);
         if (status == EXIT_DONE && r->select.from.kind != WHEN_NEVER)
-            error = posixtrace_seek(p->log->trid, r->select.from_ns);
+            error = posixtrace_seek(p->from->log->trid, r->select.from_ns);
         if (error != 0)
             return read_error(p, error);
     }
@@ -215,22 +235,29 @@ static int print_log(struct request *r, struct print *p)
         return status;
     p->printer->end(p);
     out_flush();
-    if (!p->log->seekable)
-        select_warn(&r->select, p->log);
-    select_warn_callers(&r->select, p->log);
-    return log_file_report_loss(p->log, r->strict, status);
+    if (!p->from->log->seekable)
+        select_warn(&r->select, p->from->log);
+    select_warn_callers(&r->select, p->from->log);
+    return log_file_report_loss(p->from->log, r->strict, status);
+}
+
+static struct print *new_print_of_any(struct request *r)
+{
+    struct print *p = tool_grow(NULL, 1, sizeof *p);
+
+    print_init(p, format_option_name(r->format));
+    colour_begin(r->colour);
+    p->width = columns(r->width);
+    return p;
 }
 
 /* Before the log is read. */
 static struct print *new_print(struct request *r, struct log_file *log)
 {
-    struct print *p = tool_grow(NULL, 1, sizeof *p);
+    struct print *p = new_print_of_any(r);
 
-    print_init(p, format_option_name(r->format), log);
     sites_open(&r->sites, log->trid);
-    p->sites = &r->sites;
-    colour_begin(r->colour);
-    p->width = columns(r->width);
+    print_add(p, log, &r->sites, "");
     if (p->printer == &printer_text && log->seekable && log->info.events > 0) {
         p->kept_from = log_file_kept_from(log);
         p->has_kept_from = true;
@@ -256,14 +283,14 @@ static int print_followed(struct request *r, struct print *p, struct follow *f)
             continue;
         if (next != FOLLOW_EVENT)
             break;
-        p->batch++;
+        p->from->batch++;
         if (!started) {
             started = true;
             status = start(r, p, e.ns, true);
         }
         if (e.ns > r->select.to_ns)
             break;
-        if (status == EXIT_DONE && select_wants(&r->select, p->log->trid, &e)) {
+        if (status == EXIT_DONE && select_wants(&r->select, p->from->log->trid, &e)) {
             p->printer->event(p, &e);
             p->printed++;
         }
@@ -332,6 +359,88 @@ static int print_request(struct request *r)
     return status;
 }
 
+/* All logs get the same selection. */
+static int select_in_all(struct request *r, struct several *s)
+{
+    int status = EXIT_DONE;
+
+    for (size_t i = 0; status == EXIT_DONE && i < s->count; i++) {
+        struct several_log *in = s->logs[i];
+
+        for (size_t k = 0; status == EXIT_DONE && k < r->given_count; k++)
+            status = take_selection(&in->select, &in->sites, r->given[k].code, r->given[k].value);
+        if (status == EXIT_DONE)
+            status = select_make(&in->select);
+    }
+    return status;
+}
+
+static int print_logs(struct request *r, char *const *paths, size_t count)
+{
+    struct several s;
+    struct print *p;
+    uint64_t events = 0;
+    int status = several_open(&s, paths, count);
+
+    if (status == EXIT_DONE)
+        status = select_in_all(r, &s);
+    if (status == EXIT_DONE) {
+        several_label(&s, r->format != OUTPUT_TEXT);
+        p = new_print_of_any(r);
+        for (size_t i = 0; i < s.count; i++)
+            events += s.logs[i]->log.info.events;
+        if (!isatty(STDOUT_FILENO))
+            progress_begin("events", events);
+        status = several_print(&s, p, r->strict);
+        progress_end();
+        print_free(p);
+        free(p);
+    }
+    several_close(&s);
+    return status;
+}
+
+/* Folders, or more than one log. */
+static int print_several_request(struct request *r)
+{
+    char **paths = NULL;
+    size_t count = 0;
+    int status = several_paths(r->paths, r->path_count, &paths, &count);
+
+    if (status == EXIT_DONE)
+        status = print_logs(r, paths, count);
+    for (size_t i = 0; i < count; i++)
+        free(paths[i]);
+    free(paths);
+    return status;
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat st;
+
+    return strcmp(path, "-") != 0 && stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* One log or several, followed, or as a tree. */
+static int print_given(struct request *r)
+{
+    bool several = r->path_count > 1 || (r->path_count == 1 && is_folder(r->paths[0]));
+
+    r->path = r->path_count > 0 ? r->paths[0] : NULL;
+    if (r->follow && (!r->path || strcmp(r->path, "-") == 0))
+        return tool_usage("--follow needs a process, a stream or a log");
+    if (several && (r->follow || r->tree))
+        return tool_usage("--%s is for one log at a time", r->follow ? "follow" : "tree");
+    if (r->tree && (r->follow || r->width >= 0 || r->format != OUTPUT_TEXT))
+        return tool_usage("--tree is text of any width, of a log: it goes with no --format, "
+                          "--width and --follow");
+    if (!r->path && isatty(STDIN_FILENO))
+        return tool_usage("no log named");
+    r->path = r->path ? r->path : "-";
+    return several ? print_several_request(r) : r->follow ? follow_request(r) : print_request(r);
+}
+
 static int run(struct options *o)
 {
     struct request r = { .width = -1 };
@@ -341,25 +450,19 @@ static int run(struct options *o)
     while (status == EXIT_DONE && (code = options_next(o)) != OPTION_END) {
         if (code == OPTION_STOP) {
             select_free(&r.select);
+            free(r.given);
+            free(r.paths);
             return o->status;
         }
         status = take_option(&r, code, o->value);
     }
     if (status == EXIT_DONE)
         status = select_make(&r.select);
-    if (status == EXIT_DONE && r.follow && (!r.path || strcmp(r.path, "-") == 0))
-        status = tool_usage("--follow needs a process, a stream or a log");
-    if (status == EXIT_DONE && r.tree && (r.follow || r.width >= 0 || r.format != OUTPUT_TEXT))
-        status = tool_usage("--tree is text of any width, of a log: it goes with no --format, "
-                            "--width and --follow");
-    if (status == EXIT_DONE && !r.path) {
-        r.path = "-";
-        if (isatty(STDIN_FILENO))
-            status = tool_usage("no log named");
-    }
     if (status == EXIT_DONE)
-        status = r.follow ? follow_request(&r) : print_request(&r);
+        status = print_given(&r);
     select_free(&r.select);
+    free(r.given);
+    free(r.paths);
     return status;
 }
 
