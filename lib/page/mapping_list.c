@@ -95,17 +95,18 @@ bool pt_mapping_list_is_full(const struct pt_names *n)
            used_bytes(n) + SHORT_TEXT >= parts[PT_MAPPING_NEW].bytes;
 }
 
-/* Is it a text about mappings of that process?  "= 17 ...", and the same with + and <. */
-static bool is_about(const char *text, uint32_t pid)
+/* Is it a text about mappings of that process?  "= 17 ...", and the same with + and <.  The NUL
+ * after it may be gone: there may be no memory there. */
+static bool is_about(const char *text, uint32_t length, uint32_t pid)
 {
-    const char *p = text + 2, *end = p + 10;
+    uint32_t i = 2, end = length < 12 ? length : 12;
     uint64_t number = 0;
 
-    if ((text[0] != '=' && text[0] != '+' && text[0] != '<') || text[1] != ' ')
+    if (length < 2 || (text[0] != '=' && text[0] != '+' && text[0] != '<') || text[1] != ' ')
         return false;
-    for (; p < end && *p >= '0' && *p <= '9'; p++)
-        number = number * 10 + (unsigned)(*p - '0');
-    return number == pid && *p == ' ';
+    for (; i < end && text[i] >= '0' && text[i] <= '9'; i++)
+        number = number * 10 + (unsigned)(text[i] - '0');
+    return number == pid && i < length && text[i] == ' ';
 }
 
 bool pt_mapping_list_has(const struct pt_names *n, uint32_t pid)
@@ -118,7 +119,7 @@ bool pt_mapping_list_has(const struct pt_names *n, uint32_t pid)
     for (uint32_t id = 1; id < end && !found; id++) {
         const char *text = text_of(n, pt_load_acquire(&list_of(n)->entry[id - 1]), used, &length);
 
-        found = text && is_about(text, pid);
+        found = text && is_about(text, length, pid);
     }
     return found;
 }

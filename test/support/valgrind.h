@@ -9,7 +9,8 @@
  *   seccomp         valgrind makes system calls of its own
  *   killed_create   one place of four: each takes half a minute
  *   shared_memory   valgrind has no clone() but that of threads and of fork()
- *   wake            single steps are valgrind's
+ *   wake; shm mapping_list, hostile_end
+ *                   single steps are valgrind's
  *   space           a limit of address space is valgrind's own, too
  *   scribbled       it takes many minutes; nothing was found in the first two
  *   preload io, preload descriptors

@@ -3,12 +3,16 @@
 /* The list of mappings in a name map: all mappings of the map and all threads have the same texts
  * by the same numbers; a list that is full; hostile contents. */
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <ucontext.h>
 #include <unistd.h>
 #include "page/mapping_list.h"
 #include "place/dir.h"
 #include "shm_helpers.h"
+#include "support/valgrind.h"
 
 static struct pt_names *make(char file[64])
 {
@@ -222,6 +226,92 @@ START_TEST(hostile_holes)
 }
 END_TEST
 
+static char *volatile changed; /* after the instruction of that number */
+static volatile unsigned steps, change_at;
+static void (*volatile after_populate)(void);
+
+int __real_pt_sys_populate(void *at, size_t bytes);
+int __wrap_pt_sys_populate(void *at, size_t bytes);
+
+int __wrap_pt_sys_populate(void *at, size_t bytes)
+{
+    int r = __real_pt_sys_populate(at, bytes);
+
+    if (after_populate && (uintptr_t)changed - (uintptr_t)at < bytes)
+        after_populate();
+    return r;
+}
+
+#if defined(__x86_64__)
+#define FLAGS     0x202
+#define TRAP_FLAG 0x100 /* a signal after each instruction */
+
+static void on_step(int sig, siginfo_t *info, void *context)
+{
+    ucontext_t *c = context;
+
+    (void)sig;
+    (void)info;
+    if (++steps == change_at) {
+        *changed = '7';
+        c->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)TRAP_FLAG;
+    }
+}
+
+static void set_flags(unsigned long flags)
+{
+    __asm__ volatile("lea -128(%%rsp), %%rsp\n\t" /* the red zone */
+                     "push %0\n\t"
+                     "popf\n\t"
+                     "lea 128(%%rsp), %%rsp" ::"r"(flags)
+                     : "memory", "cc");
+}
+
+static void start_steps(void)
+{
+    set_flags(FLAGS | TRAP_FLAG);
+}
+
+/* Its NUL is the last byte that has memory, and another process removes it after any
+ * instruction. */
+START_TEST(hostile_end)
+{
+    struct sigaction action = { .sa_sigaction = on_step, .sa_flags = SA_SIGINFO };
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char file[64], *end;
+    struct pt_names *n;
+    struct pt_mapping_list *list;
+    bool found;
+
+    if (is_under_valgrind())
+        return;
+    n = make(file);
+    list = (struct pt_mapping_list *)((char *)n + PT_NAMES_LIST);
+    end = (char *)(((uintptr_t)list->text + page) & ~(uintptr_t)(page - 1));
+    changed = end - 1;
+    memcpy(end - 5, "= 17", 5);
+    list->entry[0] = (1ull << 63) | 4ull << 32 | (uint64_t)(end - 5 - list->text);
+    n->mappings = 1;
+    n->mapping_bytes = (uint32_t)(end - list->text);
+    ck_assert_int_eq(pt_mapping_list_back(n), 0);
+    ck_assert_int_eq(mprotect(end, page, PROT_NONE), 0);
+    ck_assert_int_eq(sigaction(SIGTRAP, &action, NULL), 0);
+    do {
+        *changed = '\0';
+        steps = 0;
+        change_at++;
+        after_populate = start_steps;
+        found = pt_mapping_list_has(n, 17);
+        set_flags(FLAGS);
+        after_populate = NULL;
+        ck_assert(!found);
+    } while (steps == change_at);
+    ck_assert_uint_gt(change_at, 20);
+    pt_names_unmap(n);
+}
+END_TEST
+#endif
+
 static void add(TCase *tc)
 {
     tcase_add_test(tc, texts);
@@ -230,6 +320,9 @@ static void add(TCase *tc)
     tcase_add_test(tc, threads);
     tcase_add_test(tc, hostile);
     tcase_add_test(tc, hostile_holes);
+#if defined(__x86_64__)
+    tcase_add_test(tc, hostile_end);
+#endif
 }
 
 int main(void)
