@@ -26,6 +26,7 @@ static int take_features(struct pt_log_reader *r, const struct pt_log_header *h)
     r->params.attr.compression = features & PT_LOG_ZSTD      ? POSIXTRACE_COMPRESSION_ZSTD
                                  : features & PT_LOG_COLUMNS ? POSIXTRACE_COMPRESSION_COLUMNS
                                                              : POSIXTRACE_COMPRESSION_NONE;
+    r->features = features;
     if ((features & ~PT_LOG_FEATURES) || !pt_pack_available(r->params.attr.compression))
         return -ENOTSUP;
     return 0;

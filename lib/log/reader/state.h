@@ -135,6 +135,7 @@ struct pt_log_reader {
     bool spooled; /* file is our own copy of the data from a pipe */
     struct pt_input source;
     uint32_t seed;
+    uint32_t features; /* of the header */
     uint64_t size;     /* of the file when it was opened */
     uint64_t left_out; /* where the end begins that is taken as not there; or 0 */
 

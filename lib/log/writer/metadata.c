@@ -13,19 +13,23 @@
 
 /* ---- the header ---- */
 
+uint32_t pt_log_writer_features(const struct pt_log_writer *w)
+{
+    switch (w->params.attr.compression) {
+    case POSIXTRACE_COMPRESSION_NONE: return 0;
+    case POSIXTRACE_COMPRESSION_ZSTD: return PT_LOG_COLUMNS | PT_LOG_ZSTD;
+    default: return PT_LOG_COLUMNS;
+    }
+}
+
 static void fill_header(const struct pt_log_writer *w, struct pt_log_header *h)
 {
     const struct pt_attr *attr = &w->params.attr;
 
     memset(h, 0, sizeof *h);
     memcpy(h->magic, PT_LOG_MAGIC, sizeof h->magic);
-    h->version = PT_LOG_VERSION;
-    if (attr->compression != POSIXTRACE_COMPRESSION_NONE) {
-        h->version = PT_LOG_VERSION_FEATURES;
-        h->features = PT_LOG_COLUMNS;
-    }
-    if (attr->compression == POSIXTRACE_COMPRESSION_ZSTD)
-        h->features |= PT_LOG_ZSTD;
+    h->features = pt_log_writer_features(w);
+    h->version = h->features ? PT_LOG_VERSION_FEATURES : PT_LOG_VERSION;
     h->header_size = PT_LOG_HEADER_SIZE;
     h->clock = w->params.clock;
     memcpy(h->id, w->params.id, sizeof h->id);

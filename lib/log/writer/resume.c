@@ -5,8 +5,9 @@
  * packets, oldest first, as if it had just written them.
  *
  * The only changes of the file here are that a log that grows is cut after its last whole
- * packet, and that the header is written of one whose ring ends beyond its file.  So a resume
- * that fails leaves the log readable.
+ * packet, and that the header is written of one whose ring ends beyond its file, or whose earlier
+ * version of the writer did not know a form of packets that this one may add.  So a resume that
+ * fails leaves the log readable.
  */
 #include <fcntl.h>
 #include <posixtrace/info.h>
@@ -206,9 +207,9 @@ static int rebuild(struct pt_log_writer *w, struct pt_log_reader *r)
     for (size_t i = 0; i < w->totals.count; i++)
         w->totals.entries[i].dirty = true;
     pt_output_discard(&w->out, pt_ring_offset(w, w->ring.head));
-    if (w->ring.bytes != r->ring_bytes)
-        return pt_log_writer_header(w, 0, 0, 0);
-    return w->ring.bytes ? 0 : pt_output_truncate(&w->out, w->out.position);
+    if (w->ring.bytes != r->ring_bytes || pt_log_writer_features(w) != r->features)
+        error = pt_log_writer_header(w, 0, 0, 0);
+    return error || w->ring.bytes ? error : pt_output_truncate(&w->out, w->out.position);
 }
 
 static int resume(struct pt_log_writer **writer, int fd, struct pt_log_reader *r,

@@ -156,6 +156,8 @@ static inline bool pt_log_writer_is_full(const struct pt_log_writer *w)
 /* metadata.c */
 /* The whole header block of a new log. */
 int pt_log_writer_begin_file(struct pt_log_writer *w);
+/* Those that its packets may have. */
+uint32_t pt_log_writer_features(const struct pt_log_writer *w);
 int pt_log_writer_header(struct pt_log_writer *w, uint32_t flags, uint64_t end_offset,
                          uint64_t file_end);
 #define PT_TEXT_PACKET_MAX (sizeof(struct pt_packet_text) + PT_DESCRIPTION_MAX + PT_PACKET_ALIGN)

@@ -4,8 +4,10 @@
  * Logs whose writer died: they are read together with the rest in its segment, and continued.  Each
  * event comes once, wherever the flush was cut off.
  */
+#include <posixtrace/attr.h>
 #include <posixtrace/info.h>
 #include <sys/stat.h>
+#include "log/byteorder.h"
 #include "log/writer/resume.h"
 #include "log/writer/state.h"
 #include "log/writer/writer.h"
@@ -305,6 +307,96 @@ START_TEST(resumed)
 }
 END_TEST
 
+/* A log of version 2 before there were columns: its packets are rows, or compressed rows. */
+static void make_earlier(int fd)
+{
+    struct pt_log_header h;
+
+    ck_assert_int_eq(pread(fd, &h, sizeof h, 0), sizeof h);
+    h.version = PT_LOG_VERSION_FEATURES;
+    h.features = PT_LOG_ZSTD;
+    pt_log_header_seal(&h);
+    ck_assert_int_eq(pwrite(fd, &h, sizeof h, 0), sizeof h);
+}
+
+struct watched {
+    int fd;
+    unsigned changes, with_columns;
+};
+
+/* Is there any packet with columns?  They all begin at multiples of 8. */
+static bool has_columns(int fd)
+{
+    static uint64_t file[1 << 16];
+    ssize_t n = pread(fd, file, sizeof file, 0);
+
+    ck_assert_int_ge(n, PT_LOG_DATA_START);
+    ck_assert_int_lt(n, sizeof file);
+    for (ssize_t i = PT_LOG_DATA_START / 8; i < n / 8; i++) {
+        struct pt_packet_head head = { .magic = 0 };
+
+        memcpy(&head, &file[i], (size_t)(n - i * 8) < sizeof head ? 8 : sizeof head);
+        if (pt_le32(head.magic) == PT_PACKET_MAGIC && pt_le16(head.type) == PT_PACKET_DATA &&
+            (pt_le16(head.flags) & PT_DATA_COLUMNS))
+            return true;
+    }
+    return false;
+}
+
+static int look(void *context, const struct pt_output_change *change)
+{
+    struct watched *watched = context;
+    bool columns = has_columns(watched->fd);
+    struct pt_log_header h;
+
+    (void)change;
+    ck_assert_int_eq(pread(watched->fd, &h, sizeof h, 0), sizeof h);
+    ck_assert(pt_log_header_open(&h));
+    ck_assert(!columns || (h.features & PT_LOG_COLUMNS));
+    watched->changes++;
+    watched->with_columns += columns;
+    return 0;
+}
+
+/* A writer that is killed after any of its changes leaves a log whose header names the forms of its
+ * packets. */
+START_TEST(features_first)
+{
+    struct pt_log_params params = log_params(_i ? POSIX_TRACE_LOOP : POSIX_TRACE_APPEND, 100000);
+    struct seen_list wanted = { 0 }, got = { 0 };
+    struct watched watched = { .fd = log_file() };
+    struct pt_output_gate gate = { look, look, &watched };
+    struct pt_log_writer *w;
+    struct pt_log_reader *r;
+
+    if (!pt_pack_available(POSIXTRACE_COMPRESSION_ZSTD))
+        return;
+    for (unsigned i = 0; i < AUTHORS; i++)
+        maker_init(&makers[i], i + 1);
+    params.attr.compression = POSIXTRACE_COMPRESSION_NONE;
+    w = log_writer(watched.fd, &params);
+    write_rounds(w, makers, AUTHORS, 5, 200, &wanted);
+    pt_log_writer_free(w);
+    make_earlier(watched.fd);
+    ck_assert(!has_columns(watched.fd));
+    r = log_reader(watched.fd);
+    ck_assert_int_eq(pt_log_writer_resume(&w, watched.fd, r, &gate), 0);
+    pt_log_reader_free(r);
+    write_rounds(w, makers, AUTHORS, 5, 200, &wanted);
+    ck_assert_int_eq(pt_log_complete(w, POSIXTRACE_END_RECOVERED, NULL, NULL, 0), 0);
+    pt_log_writer_free(w);
+    ck_assert_uint_gt(watched.with_columns, 4);
+    ck_assert_uint_gt(watched.changes, watched.with_columns);
+    r = log_reader(watched.fd);
+    read_all(r, &got);
+    expect_same(&got, &wanted, 0);
+    pt_log_reader_free(r);
+    close(watched.fd);
+    free(wanted.at);
+    free(got.at);
+}
+END_TEST
+
 /* A LOOP log continues after any number of rounds as without an interruption: the accounts of
  * dropped events stay exact. */
 START_TEST(resumed_loop)
@@ -529,6 +621,7 @@ static void add(TCase *t)
     tcase_add_test(t, made_again);
     tcase_add_loop_test(t, resumed, 0, 40);
     tcase_add_loop_test(t, resumed_loop, 0, 10);
+    tcase_add_loop_test(t, features_first, 0, 2);
     tcase_add_test(t, cut_in_packets);
     tcase_add_loop_test(t, cut_ring, 0, 15);
     tcase_add_loop_test(t, longer_file, 0, 3);
