@@ -76,8 +76,13 @@ const char *posixtrace_stream_directory(void);
  * that a segment stays whose log would have to be completed.  *removed and *kept count
  * files; either may be NULL.
  *
+ * What cannot be counted because of an error of the file that has the numbers is kept, and
+ * the call returns that error after all else is done.
+ *
  * EACCES  the directory is not a private one of this user
- * ENOMEM, EMFILE
+ * EBUSY   another process has had the lock on the directory for ten seconds, so that no number
+ *         could be stored
+ * ENOSPC, EDQUOT, EFBIG, ENOMEM, EMFILE
  */
 int posixtrace_stream_reap(int force, unsigned *removed, unsigned *kept);
 

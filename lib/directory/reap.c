@@ -32,10 +32,11 @@
 
 struct reaping {
     int dir;
-    bool locked; /* dir, so that tombstones can be put */
+    int lock; /* 0: dir is locked, so that tombstones can be put; or why it is not */
     enum pt_reap_how how;
     struct pt_log_look look;
     unsigned *removed, *kept;
+    int *error; /* gets the first reason why a tombstone could not be put */
 };
 
 /* No chunk was ever taken: the owner died before the first start. */
@@ -61,21 +62,43 @@ static int complete_log(const struct pt_seg_header *h, const struct pt_log_look 
     return r == 0 && !report.was_complete && !report.segment_found ? -EAGAIN : r;
 }
 
-/* Its events go; a tombstone stays.  0, or why there is none; positive: the writer lives. */
-static int bury(int dir, const struct pt_seg_header *h, const struct pt_log_look *look)
+/* The files that are out of date when segments are removed. */
+static void remove_old_counts(int dir)
+{
+    unlinkat(dir, PT_DIR_STEP_FILE, 0);
+    unlinkat(dir, PT_CENSUS_FILE, 0);
+}
+
+static int put_tombstone(const struct reaping *reaping, const struct pt_tombstone *t)
+{
+    int r = reaping->lock < 0 ? reaping->lock : pt_tombstone_put(reaping->dir, t);
+
+    if (pt_is_no_room(r)) {
+        remove_old_counts(reaping->dir);
+        r = pt_tombstone_put(reaping->dir, t);
+    }
+    if (r < 0 && reaping->error && *reaping->error == 0)
+        *reaping->error = r;
+    return r;
+}
+
+/* Counts the events of a segment that is to go.  May it? */
+static bool bury(const struct reaping *reaping, const struct pt_seg_header *h)
 {
     struct pt_tombstone t;
     int fd, r;
 
-    pt_log_find(h, look, O_RDONLY, &fd);
+    pt_log_find(h, &reaping->look, O_RDONLY, &fd);
     if (pt_is_shortage(fd))
-        return fd; /* the events in the log would count as lost */
+        return false; /* the events in the log would count as lost */
     r = pt_tombstone_make(&t, h, fd);
     if (fd >= 0)
         close(fd);
-    if (r == PT_TAIL_NONE)
-        return 0;
-    return r == PT_TAIL_FOUND ? pt_tombstone_put(dir, &t) : r;
+    switch (r) {
+    case PT_TAIL_NONE: return true;
+    case PT_TAIL_FOUND: return put_tombstone(reaping, &t) == 0;
+    default: return reaping->how == PT_REAP_FORCE && r < 0 && !pt_is_shortage(r);
+    }
 }
 
 /* May the dead stream's segment go?  Completes its log first if need be. */
@@ -98,8 +121,7 @@ static bool settle_log(const struct reaping *reaping, const struct pt_seg_header
      * which does not last: neither is a reason to lose events. */
     if (how < PT_REAP_BURY || r == -EBUSY || pt_is_shortage(r))
         return false;
-    r = reaping->locked ? bury(reaping->dir, h, look) : 0;
-    return r == 0 || (how == PT_REAP_FORCE && !pt_is_shortage(r));
+    return bury(reaping, h);
 }
 
 static void count(unsigned *n)
@@ -164,7 +186,7 @@ static bool reap_segment(const struct reaping *r, const char *file, struct pt_le
 bool pt_reap_one(int dir, const char *file, enum pt_reap_how how, const struct pt_log_look *look,
                  struct pt_left *left)
 {
-    struct reaping r = { dir, how == PT_REAP_BURY, how, *look, NULL, NULL };
+    struct reaping r = { dir, 0, how, *look, NULL, NULL, NULL };
 
     return reap_segment(&r, file, left);
 }
@@ -254,26 +276,31 @@ static void reap_kind(const struct reaping *r, char kind)
 }
 
 /* Another process that settles streams lets go when it is done; its logs may be on a network
- * that does not answer. */
-static bool lock_directory(int dir)
+ * that does not answer: -EBUSY. */
+static int lock_directory(int dir)
 {
     const struct timespec pause = { 0, 1000000 };
 
     for (unsigned looks = 0; looks < LOCK_LOOKS; looks++) {
         if (flock(dir, LOCK_EX | LOCK_NB) == 0)
-            return true;
+            return 0;
         if (errno != EWOULDBLOCK)
-            return false;
+            return -errno;
         nanosleep(&pause, NULL);
     }
-    return false;
+    return -EBUSY;
 }
 
 int pt_reap_dead(enum pt_reap_how how, unsigned *removed, unsigned *kept)
 {
-    struct reaping r = {
-        pt_dir_open(false), false, how, { .looks = PT_LOG_LOOKS_ALL }, removed, kept
-    };
+    int error = 0;
+    struct reaping r = { .dir = pt_dir_open(false),
+                         .lock = -EBUSY,
+                         .how = how,
+                         .look = { .looks = PT_LOG_LOOKS_ALL },
+                         .removed = removed,
+                         .kept = kept,
+                         .error = &error };
 
     if (removed)
         *removed = 0;
@@ -281,23 +308,22 @@ int pt_reap_dead(enum pt_reap_how how, unsigned *removed, unsigned *kept)
         *kept = 0;
     if (r.dir < 0)
         return r.dir == -ENOENT ? 0 : r.dir;
-    r.locked = how == PT_REAP_FORCE && lock_directory(r.dir);
+    if (how >= PT_REAP_BURY)
+        r.lock = lock_directory(r.dir);
     /* Segments first, then pages: the names they refer to can go last. */
     for (const char *kind = "spnt"; *kind; kind++)
         reap_kind(&r, *kind);
-    /* These files are out of date now. */
-    unlinkat(r.dir, PT_DIR_STEP_FILE, 0);
-    unlinkat(r.dir, PT_CENSUS_FILE, 0);
+    remove_old_counts(r.dir);
     /* A child that was forked meanwhile has the descriptor. */
-    if (r.locked)
+    if (r.lock == 0)
         flock(r.dir, LOCK_UN);
     close(r.dir);
-    return 0;
+    return error;
 }
 
 uint64_t pt_reap_step(const struct pt_log_look *look)
 {
-    struct reaping r = { pt_dir_open(false), false, PT_REAP_QUICK, *look, NULL, NULL };
+    struct reaping r = { .dir = pt_dir_open(false), .how = PT_REAP_QUICK, .look = *look };
     struct pt_dir_step step;
     unsigned segments = 0;
     struct pt_left left;

@@ -19,9 +19,10 @@ enum pt_reap_how {
     PT_REAP_BURY,   /* and removes a segment whose log cannot be completed; a tombstone keeps the
                      * number of lost events */
     PT_REAP_FORCE   /* and removes a segment whose events cannot be counted, unless only descriptors
-                     * or memory are missing */
+                     * or memory are missing, or their number could not be stored */
 };
-/* The whole directory. */
+/* The whole directory.  An error of PT_REAP_BURY and PT_REAP_FORCE may be the first reason why a
+ * number could not be stored and a segment was kept; -EBUSY: the directory's lock was busy. */
 int pt_reap_dead(enum pt_reap_how how, unsigned *removed, unsigned *kept);
 
 struct pt_left {

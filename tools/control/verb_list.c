@@ -243,15 +243,18 @@ static int reap(bool force, unsigned *removed, unsigned *kept)
 
     if (error == 0 || error == ENOENT)
         return EXIT_DONE;
-    return tool_error("cannot reap in %s: %s", quote(posixtrace_stream_directory()),
-                      strerror(error));
+    return tool_error(
+        "cannot %s in %s: %s", force ? "remove all" : "reap", quote(posixtrace_stream_directory()),
+        error == EBUSY ? "another process has the directory locked while it completes "
+                         "logs; try again, or see 'lslocks'"
+                       : strerror(error));
 }
 
 /* Always without force first: force loses the events that remain then. */
 static int reap_all(struct streams *t, bool force, enum output_format format)
 {
     unsigned removed = 0, kept = 0, more = 0;
-    int status = reap(false, &removed, &kept);
+    int status = reap(false, &removed, &kept), forced = EXIT_DONE;
     uint64_t lost;
 
     if (status == EXIT_DONE)
@@ -260,9 +263,8 @@ static int reap_all(struct streams *t, bool force, enum output_format format)
         return status;
     lost = unsaved(t);
     if (force) {
-        status = reap(true, &more, &kept);
-        if (status == EXIT_DONE)
-            status = load(t);
+        forced = reap(true, &more, &kept);
+        status = load(t);
         if (status != EXIT_DONE)
             return status;
         lost -= unsaved(t) < lost ? unsaved(t) : lost;
@@ -276,7 +278,7 @@ static int reap_all(struct streams *t, bool force, enum output_format format)
     if (format == OUTPUT_TEXT)
         out_format("removed %u file%s, kept %u\n", removed + more, removed + more == 1 ? "" : "s",
                    kept);
-    return EXIT_DONE;
+    return forced;
 }
 
 static int list_streams(struct wanted *w)

@@ -4,7 +4,7 @@
  * Logs whose writer is gone: what opening, recovering and listing say of them adds up,
  * also where the writer ends while the log is being opened, at each of the reads.
  *
- * pread() and pwrite() are this program's own: before one of its reads of the log it lets the
+ * pread(), pwrite() and nanosleep() are this program's own: before one of its reads of the log it lets the
  * writer end, and the writer's flush thread writes nothing while its second half is to stay in
  * memory.
  */
@@ -17,9 +17,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 #include <posixtrace/attr.h>
 #include <posixtrace/info.h>
@@ -84,6 +86,16 @@ ssize_t pwrite(int fd, const void *from, size_t bytes, off_t offset)
     while (held)
         sched_yield();
     return syscall(SYS_pwrite64, fd, from, bytes, offset);
+}
+
+static unsigned sleeps; /* instead, so that nothing waits for a time */
+
+int nanosleep(const struct timespec *time, struct timespec *left)
+{
+    (void)time;
+    (void)left;
+    sleeps++;
+    return 0;
 }
 
 static void trace_until(int from, int ready, const struct kind *k, int fd)
@@ -437,6 +449,38 @@ START_TEST(removed_by_force)
 }
 END_TEST
 
+/* The number of events cannot be stored: the stream stays, and the caller gets the reason.  It
+ * goes when the number can be stored. */
+START_TEST(force_that_cannot_count)
+{
+    int fd = open(posixtrace_stream_directory(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    char old[sizeof place + 4], moved[sizeof path + 4];
+    struct posixtrace_info info;
+    unsigned removed, kept;
+
+    rename_folder(old, moved);
+    ck_assert_int_ge(fd, 0);
+    unlinkat(fd, "lost", 0);
+    ck_assert_int_eq(_i ? mkdirat(fd, "lost", 0700) : flock(fd, LOCK_EX | LOCK_NB), 0);
+    sleeps = 0;
+    ck_assert_int_eq(posixtrace_stream_reap(1, &removed, &kept), _i ? EISDIR : EBUSY);
+    ck_assert_uint_eq(kept, 1);
+    ck_assert(_i ? sleeps == 0 : sleeps > 0);
+    open_log(moved, &info);
+    ck_assert_uint_eq(info.events, 2 * (uint64_t)plain.events);
+    ck_assert_uint_eq(lost_of(&info), 0);
+    ck_assert_int_eq(_i ? unlinkat(fd, "lost", AT_REMOVEDIR) : flock(fd, LOCK_UN), 0);
+    ck_assert_int_eq(posixtrace_stream_reap(1, &removed, &kept), 0);
+    ck_assert_uint_eq(kept, 0);
+    open_log(moved, &info);
+    ck_assert_uint_eq(info.events, (uint64_t)plain.events);
+    ck_assert_uint_eq(lost_of(&info), (uint64_t)plain.events);
+    close(fd);
+    unlink(moved);
+    rmdir(old);
+}
+END_TEST
+
 START_TEST(the_path_is_long)
 {
     unsigned removed, kept;
@@ -471,6 +515,7 @@ static void add_tests(TCase *t)
     tcase_add_test(t, the_folder_is_renamed);
     tcase_add_test(t, the_path_is_long);
     tcase_add_test(t, removed_by_force);
+    tcase_add_loop_test(t, force_that_cannot_count, 0, 2);
 }
 
 int main(void)
