@@ -16,7 +16,7 @@
  * round until it has reported the gap to the caller.
  *
  * A round of more packets or bytes than are kept at once (a stream of some GiB, or of very
- * many threads that take turns) is delivered in pieces, once its ROUND is in the file.
+ * many threads that take turns), or that would cost too much to unpack, is delivered in pieces, once its ROUND is in the file.
  * Events are in order within a piece; those of one thread are in order in the whole round.
  *
  * A log that a recovery has completed without the writer's segment is read again each time,
@@ -42,7 +42,8 @@ static int keep_packet(struct pt_log_reader *r, const struct pt_packet_data *p)
     return pt_reader_note(
         &r->round, pt_stored_wid(&p->author),
         (struct pt_note){
-            .offset = at, .bytes = p->head.bytes, .first_ts = p->first_ts, .last_ts = p->last_ts });
+            .offset = at, .bytes = p->head.bytes, .first_ts = p->first_ts, .last_ts = p->last_ts },
+        pt_reader_unpacked_bytes(p));
 }
 
 static void drop_round(struct pt_log_reader *r)
@@ -78,7 +79,7 @@ static int take_data(struct pt_log_reader *r, const struct pt_packet_head *p)
     }
     if (keep_packet(r, (const void *)p) != 0)
         return -ENOMEM;
-    if (f->used + PT_PACKET_DATA_MAX <= PT_ROUND_BYTES && r->round.note_count < r->most_notes)
+    if (f->used + PT_PACKET_DATA_MAX <= PT_ROUND_BYTES && !pt_reader_round_is_large(r))
         return GO_ON;
     /* The round is large: in pieces, if all of it is there, else later. */
     return (f->held && p->round > r->whole.part) || f->gap ? STOP : GIVE;

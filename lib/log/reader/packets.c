@@ -33,6 +33,7 @@ void pt_reader_round_clear(struct pt_reader_round *round)
         c->room = 0;
     }
     round->held = 0;
+    round->largest = 0;
     round->cursor_count = 0;
     if (round->hash)
         memset(round->hash, 0, round->hash_room * sizeof *round->hash);
@@ -125,10 +126,12 @@ static struct pt_packet_cursor *cursor_of(struct pt_reader_round *round, uint64_
     c->decoder.p = c->decoder.end = NULL;
     c->held = 0;
     c->done = 0;
+    c->largest = 0;
     return c;
 }
 
-int pt_reader_note(struct pt_reader_round *round, uint64_t wid, struct pt_note entry)
+int pt_reader_note(struct pt_reader_round *round, uint64_t wid, struct pt_note entry,
+                   uint32_t unpacked)
 {
     struct pt_packet_cursor *c = cursor_of(round, wid);
     uint32_t i = (uint32_t)round->note_count;
@@ -148,6 +151,10 @@ int pt_reader_note(struct pt_reader_round *round, uint64_t wid, struct pt_note e
     }
     pt_assert(round->note_count <= round->note_room && c->next_note <= i);
     c->last_note = i;
+    if (unpacked > c->largest) {
+        round->largest += unpacked - c->largest;
+        c->largest = unpacked;
+    }
     return 0;
 }
 

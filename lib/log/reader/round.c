@@ -17,8 +17,6 @@
 #define WINDOW_PACKET (4u << 10) /* more of them for each packet, */
 #define WINDOW_MOST   (5u << 20) /* up to so many */
 
-#define PIECE_LEAST 1024u /* of a packet, in bytes */
-
 static bool fits_window(const struct pt_log_reader *r, uint64_t end)
 {
     uint64_t most = WINDOW_BYTES + (uint64_t)r->round.note_count * WINDOW_PACKET;
@@ -39,7 +37,8 @@ static int note_data(struct pt_log_reader *r, const struct pt_packet_head *packe
                                             .bytes = packet->bytes,
                                             .lsn = packet->lsn,
                                             .first_ts = p->first_ts,
-                                            .last_ts = p->last_ts });
+                                            .last_ts = p->last_ts },
+                          pt_reader_unpacked_bytes(p));
 }
 
 int pt_reader_note_tail(struct pt_log_reader *r)
@@ -51,16 +50,15 @@ int pt_reader_note_tail(struct pt_log_reader *r)
         error = pt_reader_note(&r->round, r->tail[i].author.wid,
                                (struct pt_note){ .tail = &r->tail[i],
                                                  .first_ts = r->tail[i].first_ts,
-                                                 .last_ts = r->tail[i].last_ts });
+                                                 .last_ts = r->tail[i].last_ts },
+                               0);
     return error;
 }
 
-/* True: the collected part of the round has reached the limits of memory. */
 static bool is_excessive(const struct pt_log_reader *r)
 {
-    return r->round.note_count >= r->most_notes ||
-           (!r->source.seekable && r->round.note_count &&
-            r->walk.offset - r->source.keep > PT_ROUND_BYTES);
+    return pt_reader_round_is_large(r) || (!r->source.seekable && r->round.note_count &&
+                                           r->walk.offset - r->source.keep > PT_ROUND_BYTES);
 }
 
 static void mark_gap(struct pt_log_reader *r)
@@ -193,7 +191,7 @@ static void mark_bad(struct pt_log_reader *r, uint64_t bytes)
 static int take_piece(struct pt_log_reader *r, struct pt_packet_cursor *c,
                       struct pt_log_packet *packet)
 {
-    size_t share = r->most_unpacked / r->round.cursor_count, most;
+    size_t most = (size_t)((uint64_t)r->most_unpacked * c->largest / r->round.largest) + 1;
     const uint8_t *from = packet->records + c->done, *to = from;
     struct pt_decoder d = { .p = from,
                             .end = packet->records + packet->bytes,
@@ -201,7 +199,6 @@ static int take_piece(struct pt_log_reader *r, struct pt_packet_cursor *c,
     struct pt_record record;
     int rc = 1;
 
-    most = share > PIECE_LEAST ? share : PIECE_LEAST;
     packet->base_ts = d.base;
     while ((size_t)(to - from) < most && (rc = pt_decode_event(&d, &record)) == 1)
         to = d.p;
@@ -234,10 +231,14 @@ static int take_records(struct pt_log_reader *r, struct pt_packet_cursor *c,
                         const struct pt_packet_data *p, struct pt_log_packet *packet)
 {
     bool packed = pt_packet_is_packed(p);
-    int error = pt_packet_unpack_data(packet, p, &r->unpacker);
     uint8_t *buffer = c->buffer;
     size_t room = c->room;
+    int error;
 
+    /* The file has changed since the packet was noted. */
+    if (packed && p->record_bytes > c->largest)
+        return -EBADMSG;
+    error = pt_packet_unpack_data(packet, p, &r->unpacker);
     if (!packed || error)
         return error;
     if (c->done || r->round.held - c->held + packet->bytes > r->most_unpacked)

@@ -41,8 +41,12 @@
 
 /* Bytes of unpacked records that the cursors of a round hold together.  Above that a cursor
  * holds a piece of its packet, and unpacks it once more for each next piece: 100 bytes of a
- * log may be 1 MiB of records, for each of very many authors. */
+ * log may be 1 MiB of records, for each of very many authors.  The pieces are in proportion to
+ * the authors' largest packets, and a round whose largest packets are PT_ROUND_UNPACKS times as
+ * much together is given in pieces of its own.  So no packet is unpacked more than
+ * PT_ROUND_UNPACKS + 2 times. */
 #define PT_ROUND_UNPACKED (64u << 20)
+#define PT_ROUND_UNPACKS  16u
 
 /* One packet of the round. */
 struct pt_note {
@@ -63,8 +67,9 @@ struct pt_packet_cursor {
     uint32_t next_note, last_note;
     uint8_t *buffer; /* holds the packet unless it is in the window */
     size_t room;
-    size_t held;   /* of pt_reader_round.held */
-    uint32_t done; /* bytes of records in earlier pieces of next_note */
+    size_t held;      /* of pt_reader_round.held */
+    uint32_t done;    /* bytes of records in earlier pieces of next_note */
+    uint32_t largest; /* bytes of the records of its largest packet that has to be unpacked */
 };
 
 struct pt_reader_round {
@@ -78,6 +83,7 @@ struct pt_reader_round {
     struct pt_loser_tree contest;     /* of the cursors, by their indices */
     struct pt_packet_cursor *current; /* whose event was given last */
     size_t held;                      /* bytes of whole packets that the cursors unpacked */
+    uint64_t largest;                 /* sum of the cursors' */
     bool damaged;                     /* some of its events are missing */
     bool unsorted;                    /* an author's notes are not in the order of time */
 };
@@ -240,8 +246,10 @@ void pt_reader_restart(struct pt_log_reader *r, uint64_t from);
 /* packets.c */
 void pt_reader_round_deinit(struct pt_reader_round *round);
 void pt_reader_round_clear(struct pt_reader_round *round);
-/* Adds a packet of an author to the round; 0 or -ENOMEM. */
-int pt_reader_note(struct pt_reader_round *round, uint64_t wid, struct pt_note entry);
+/* Adds a packet of an author to the round; unpacked: bytes of its records, if they have to be
+ * unpacked, else 0.  0 or -ENOMEM. */
+int pt_reader_note(struct pt_reader_round *round, uint64_t wid, struct pt_note entry,
+                   uint32_t unpacked);
 /* The time of an author's last event in the round; or before if its notes are not in order, and
  * before if it has none. */
 uint64_t pt_reader_last_of(const struct pt_reader_round *round, uint64_t wid, uint64_t before);
@@ -256,6 +264,19 @@ int pt_reader_next_round(struct pt_log_reader *r);
 /* The cursor's next event, which is not simply the next record: its packet has
  * ended, or is bad inside.  1; 0: there is none; negative errno. */
 int pt_reader_next_packet(struct pt_log_reader *r, struct pt_packet_cursor *c);
+/* True: the collected part of the round has reached the limits of memory or work that hold for all
+ * files. */
+static inline bool pt_reader_round_is_large(const struct pt_log_reader *r)
+{
+    return r->round.note_count >= r->most_notes ||
+           r->round.largest >= (uint64_t)r->most_unpacked * PT_ROUND_UNPACKS;
+}
+/* For pt_reader_note(). */
+static inline uint32_t pt_reader_unpacked_bytes(const struct pt_packet_data *p)
+{
+    return pt_packet_is_packed(p) ? p->record_bytes : 0;
+}
+
 int pt_reader_note_tail(struct pt_log_reader *r);
 /* Called for each ROUND, after the packets that it covers were noted. */
 void pt_reader_note_full(struct pt_log_reader *r, const struct pt_packet_round *packet);

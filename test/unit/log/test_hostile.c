@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /* Logs that are made to cost their reader time or memory: the numbers of entries are bounded. */
+#include <posixtrace/attr.h>
 #include "log/reader/state.h"
 #include "log/writer/writer.h"
 #include "log_helpers.h"
@@ -33,7 +34,7 @@ START_TEST(writer_numbers_collide)
         struct pt_log_author_totals a = { .author = { .wid = i << 32 }, .recorded = 1 };
 
         if (pt_author_stats_set(&totals, &a) != 0 ||
-            pt_reader_note(&round, i << 32, (struct pt_note){ .bytes = 8 }) != 0)
+            pt_reader_note(&round, i << 32, (struct pt_note){ .bytes = 8 }, 0) != 0)
             ck_abort_msg("no memory");
     }
     ck_assert_uint_eq(totals.count, COLLIDING);
@@ -50,8 +51,8 @@ START_TEST(tables_differ)
 {
     struct pt_reader_round a = { .note_count = 0 }, b = { .note_count = 0 };
 
-    ck_assert_int_eq(pt_reader_note(&a, 7, (struct pt_note){ .bytes = 8 }), 0);
-    ck_assert_int_eq(pt_reader_note(&b, 7, (struct pt_note){ .bytes = 8 }), 0);
+    ck_assert_int_eq(pt_reader_note(&a, 7, (struct pt_note){ .bytes = 8 }, 0), 0);
+    ck_assert_int_eq(pt_reader_note(&b, 7, (struct pt_note){ .bytes = 8 }, 0), 0);
     ck_assert_uint_ne(a.factor, b.factor);
     ck_assert_uint_eq(a.factor % 2, 1);
     pt_reader_round_deinit(&a);
@@ -107,12 +108,89 @@ START_TEST(unpacked_in_pieces)
 }
 END_TEST
 
+static uint64_t unpacked; /* packets, each as often as that was done */
+
+int __real_pt_packet_unpack_data(struct pt_log_packet *packet, const struct pt_packet_data *from,
+                                 struct pt_unpacker *unpacker);
+int __wrap_pt_packet_unpack_data(struct pt_log_packet *packet, const struct pt_packet_data *from,
+                                 struct pt_unpacker *unpacker);
+
+int __wrap_pt_packet_unpack_data(struct pt_log_packet *packet, const struct pt_packet_data *from,
+                                 struct pt_unpacker *unpacker)
+{
+    unpacked += pt_packet_is_packed(from);
+    return __real_pt_packet_unpack_data(packet, from, unpacker);
+}
+
+/* One round: packets of 64 KiB of records by each of some authors, and one event by each of
+ * others.  The number of events. */
+static uint64_t write_long_packets(int fd, unsigned busy, unsigned packets, unsigned idle)
+{
+    struct pt_log_params params = log_params(POSIX_TRACE_APPEND, 64 << 20);
+    static struct maker m;
+    struct pt_log_writer *w;
+    uint64_t events = 0;
+
+    params.attr.compression = POSIXTRACE_COMPRESSION_COLUMNS;
+    w = log_writer(fd, &params);
+    for (unsigned i = 0; i < busy + idle; i++) {
+        maker_init(&m, i + 2);
+        for (unsigned k = 0; k < (i < busy ? packets : 1); k++) {
+            do
+                maker_add(&m, ++events * 1000, 8);
+            while (i < busy && m.packet.bytes + 64 < sizeof m.records);
+            ck_assert_int_eq(pt_log_put_packet(w, maker_take(&m)), 0);
+        }
+    }
+    ck_assert_int_eq(pt_log_end_round(w, &(struct pt_log_status){ .watermark = 0 }, NULL, 0), 0);
+    pt_log_writer_free(w);
+    return events;
+}
+
+/* How often the packets of a log are unpacked does not grow with the number of its authors. */
+static void read_counted(unsigned busy, unsigned packets, unsigned idle, unsigned most)
+{
+    int fd = log_file(), rc;
+    uint64_t written = write_long_packets(fd, busy, packets, idle), n = 0;
+    struct pt_log_reader *r = log_reader(fd);
+    uint32_t *next = calloc(busy + idle + 2, sizeof *next);
+    struct pt_event e;
+
+    ck_assert_ptr_nonnull(next);
+    r->most_unpacked = MOST_UNPACKED;
+    unpacked = 0;
+    while ((rc = pt_log_reader_next(r, &e)) == 1) {
+        const struct payload *p = e.data;
+
+        ck_assert_uint_eq(p->no, next[e.author->wid]++);
+        n++;
+    }
+    ck_assert_int_eq(rc, 0);
+    ck_assert_uint_eq(n, written);
+    ck_assert_uint_ge(unpacked, (uint64_t)busy * packets);
+    ck_assert_uint_le(unpacked, (uint64_t)busy * packets * most);
+    free(next);
+    pt_log_reader_free(r);
+    close(fd);
+}
+
+START_TEST(work_of_unpacking)
+{
+    unsigned crowd = test_size(4000);
+
+    read_counted(1, 20, crowd, 1);
+    read_counted(8, 3, crowd, 10);
+    read_counted(test_size(200), 1, 0, PT_ROUND_UNPACKS + 2);
+}
+END_TEST
+
 static void add(TCase *t)
 {
     tcase_set_timeout(t, 60);
     tcase_add_test(t, writer_numbers_collide);
     tcase_add_test(t, tables_differ);
     tcase_add_test(t, unpacked_in_pieces);
+    tcase_add_test(t, work_of_unpacking);
 }
 
 int main(void)
