@@ -38,7 +38,7 @@ static int kernel_uses_tsc(void)
 {
     char text[16] = "";
     int fd = open("/sys/devices/system/clocksource/clocksource0/current_clocksource",
-                  O_RDONLY | O_CLOEXEC);
+                  O_RDONLY | PT_OPEN_BRIEFLY);
     ssize_t n = -1;
 
     if (fd >= 0) {

@@ -233,7 +233,7 @@ int pt_sys_populate_read(void *at, size_t bytes)
 
 bool pt_sys_read_text(const char *path, char *text, size_t size)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | PT_OPEN_BRIEFLY);
     ssize_t n;
 
     if (fd < 0)

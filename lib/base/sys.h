@@ -9,6 +9,7 @@
 #define PT_BASE_SYS_H
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -46,6 +47,10 @@ static inline bool pt_is_no_room(int error)
 {
     return error == -ENOSPC || error == -EDQUOT;
 }
+
+/* Flags of a descriptor that is closed before the call returns, where that may be an event: a child
+ * that is forked meanwhile knows it by them (process/fork_files.h). */
+#define PT_OPEN_BRIEFLY (O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
 
 int32_t pt_sys_tid(void);
 int32_t pt_sys_pid(void);

@@ -205,60 +205,16 @@ static size_t take_lines(struct pt_mapping_scan *s, size_t have)
 
 /* ---- descriptors ---- */
 
-#define WAIT_NS 10000000u
-
-/* Threads that fork, and one that has descriptors which a fork handler does not know yet: each
- * counts itself, then looks at the other count (process/self.h).  No lock of the C library: a note
- * may be made in a signal handler. */
-static pt_u64 forking, opening;
-static uint32_t opened; /* futex */
-
-/* A thread opens two files, with signals held. */
-void pt_mapping_scan_before_fork(void)
-{
-    uint64_t end = pt_clock_ns(CLOCK_MONOTONIC) + WAIT_NS;
-    struct timespec until = { (time_t)(end / 1000000000u), (long)(end % 1000000000u) };
-    uint32_t now;
-
-    pt_self_enter(&forking);
-    do
-        now = pt_load_seqcst(&opened);
-    while (pt_self_inside(&opening) &&
-           pt_futex_wait(&opened, now, CLOCK_MONOTONIC, &until) != -ETIMEDOUT);
-}
-
-void pt_mapping_scan_after_fork(void)
-{
-    pt_self_leave(&forking, (uint32_t)pt_self_instance());
-}
-
 /* A copy with a high number, which the next file of the program does not get. */
 static void open_file(struct pt_descriptor *d, const char *path)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | PT_OPEN_BRIEFLY);
 
     d->fd = -1;
     if (fd >= 0 && pt_descriptor_copy(d, fd) < 0)
         d->fd = -1;
     if (fd >= 0)
         close(fd);
-}
-
-/* False: a thread forks, which may be this one. */
-static bool open_files(struct pt_mapping_scan *s)
-{
-    uint32_t instance = pt_self_enter(&opening);
-    bool may = pt_self_inside(&forking) == 0;
-
-    if (may) {
-        open_file(&s->maps, "/proc/self/maps");
-        open_file(&s->memory, "/proc/self/mem");
-    }
-    pt_self_leave(&opening, instance);
-    pt_add_seqcst(&opened, 1u);
-    if (pt_self_inside(&forking))
-        pt_futex_wake_all(&opened);
-    return may;
 }
 
 void pt_mapping_scan_abandon(struct pt_mapping_scan *s)
@@ -289,8 +245,8 @@ bool pt_mapping_scan(struct pt_mapping_scan *s)
 {
     bool all;
 
-    if (!open_files(s))
-        return false;
+    open_file(&s->maps, "/proc/self/maps");
+    open_file(&s->memory, "/proc/self/mem");
     s->object.end = 0;
     s->runs = false;
     all = read_lines(s);

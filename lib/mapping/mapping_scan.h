@@ -8,7 +8,7 @@
  * The two descriptors are in the program's table while a scan runs.  Another thread may close them
  * (closefrom) and open files of its own: each use compares the file first (base/descriptor.h), and
  * reads by position, which takes nothing out of a pipe.  A scan without its descriptors ends.  A
- * child that is forked meanwhile closes its copies.
+ * child that is forked meanwhile closes its copies (process/fork_files.h).
  */
 #ifndef PT_MAPPING_MAPPING_SCAN_H
 #define PT_MAPPING_MAPPING_SCAN_H
@@ -43,14 +43,11 @@ struct pt_mapping_scan {
     void *context;
 };
 
-/* Calls visit for each object, by address.  False: the file cannot be read, or not to its end, or
- * a fork of another thread has just begun.  Signals are held. */
+/* Calls visit for each object, by address.  False: the file cannot be read, or not to its end.
+ * Signals are held. */
 bool pt_mapping_scan(struct pt_mapping_scan *s);
 /* In a forked child: closes what a scan of a thread of its parent had open.  A copy of the memory
  * with zeros has nothing open. */
 void pt_mapping_scan_abandon(struct pt_mapping_scan *s);
-/* For fork handlers of the parent: between the two no scan opens a descriptor. */
-void pt_mapping_scan_before_fork(void);
-void pt_mapping_scan_after_fork(void);
 
 #endif

@@ -20,7 +20,7 @@ struct position {
 
 static int open_position(int dir, int flags)
 {
-    return openat(dir, PT_DIR_STEP_FILE, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+    return openat(dir, PT_DIR_STEP_FILE, flags | PT_OPEN_BRIEFLY, 0600);
 }
 
 /* Any number will do: the kernel takes it for a place in the directory, or for none. */

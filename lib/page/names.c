@@ -120,7 +120,7 @@ static int back_names(struct pt_names *n)
 static int open_file(int dirfd, uid_t uid, const char *file, int flags)
 {
     struct stat st;
-    int fd = openat(dirfd, file, flags | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+    int fd = openat(dirfd, file, flags | PT_OPEN_BRIEFLY);
 
     if (fd < 0)
         return -errno;

@@ -54,7 +54,7 @@ void pt_names_release(struct pt_names *names, uid_t uid, const char *file)
 
 bool pt_names_first_file(int dirfd, const char *file, char first[64])
 {
-    int fd = openat(dirfd, file, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+    int fd = openat(dirfd, file, O_RDONLY | PT_OPEN_BRIEFLY);
     uint8_t id[16];
     struct stat st;
     bool known = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&

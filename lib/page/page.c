@@ -95,7 +95,7 @@ static int open_file(int dir, uint32_t pid, uint64_t *start, char file[64])
             break;
         *start = mine + ticks[i];
         put_name(file, pid, *start, ns);
-        fd = openat(dir, file, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        fd = openat(dir, file, O_RDWR | PT_OPEN_BRIEFLY);
         fd = fd < 0 ? -errno : fd;
     }
     if (fd < 0)
@@ -228,7 +228,7 @@ bool pt_page_names_in_use(int dirfd, const char *names_file)
 
         if (strncmp(entry->d_name, "p-", 2) != 0)
             continue;
-        fd = openat(dirfd, entry->d_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        fd = openat(dirfd, entry->d_name, O_RDONLY | PT_OPEN_BRIEFLY);
         if (fd < 0) {
             found = pt_is_shortage(-errno);
             continue;

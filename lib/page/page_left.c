@@ -43,7 +43,7 @@ static bool read_at(int fd, void *to, size_t bytes, size_t at)
 /* The map of a page that is counted. */
 static bool read_names_file(int dir, const char *file, char names_file[64])
 {
-    int fd = openat(dir, file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    int fd = openat(dir, file, O_RDONLY | PT_OPEN_BRIEFLY);
     uint64_t start, counted;
     uint32_t pid;
     bool is = fd >= 0 && read_at(fd, &pid, sizeof pid, offsetof(struct pt_page, pid)) &&

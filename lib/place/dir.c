@@ -11,9 +11,15 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/atomics.h"
 #include "base/sys.h"
 #include "place/dir.h"
 #include "place/place.h"
+
+/* The directory that was opened last. */
+static struct {
+    uint64_t dev, ino;
+} latest;
 
 static char *append(char *to, char *end, const char *text)
 {
@@ -60,7 +66,7 @@ static bool candidate(uid_t uid, unsigned k, char *to, size_t size)
  * any. */
 static int open_private(uid_t uid, const char *path, bool create)
 {
-    const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+    const int flags = O_RDONLY | O_DIRECTORY | PT_OPEN_BRIEFLY;
     int fd = open(path, flags);
     bool made = fd < 0 && errno == ENOENT && create && mkdir(path, 0700) == 0;
     struct stat st;
@@ -74,7 +80,15 @@ static int open_private(uid_t uid, const char *path, bool create)
         close(fd);
         return -EACCES;
     }
+    pt_store_relaxed(&latest.dev, (uint64_t)st.st_dev);
+    pt_store_relaxed(&latest.ino, (uint64_t)st.st_ino);
     return fd;
+}
+
+bool pt_dir_is_latest(const struct stat *st)
+{
+    return (uint64_t)st->st_dev == pt_load_relaxed(&latest.dev) &&
+           (!S_ISDIR(st->st_mode) || (uint64_t)st->st_ino == pt_load_relaxed(&latest.ino));
 }
 
 /* *which: the candidate that path is of. */
@@ -194,7 +208,7 @@ int pt_dir_publish(uid_t uid, const char *name, const char *final_name)
 /* A new file, given to the user whose directory it is. */
 static int new_file_in(int dir, uid_t uid, const char *name, uint64_t size, uint64_t reserve)
 {
-    int fd = openat(dir, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    int fd = openat(dir, name, O_RDWR | O_CREAT | O_EXCL | PT_OPEN_BRIEFLY, 0600);
     int r = fd < 0 ? -errno : 0;
 
     if (r == 0 && uid != geteuid() && fchown(fd, uid, (gid_t)-1) < 0)

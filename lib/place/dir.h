@@ -24,11 +24,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 /* A descriptor of the directory (close it), or a negative errno.  create: make it if missing. */
 int pt_dir_open(bool create);
 int pt_dir_open_of(uid_t uid, bool create);
+/* Is it the directory that was opened last, or a file on the same device? */
+bool pt_dir_is_latest(const struct stat *st);
 /* Its path, as pt_dir_open would choose it; at most size bytes. */
 void pt_dir_path(char *to, size_t size);
 /* The same, and which of the candidates it is (values as enum posixtrace_directory_choice); 0, or

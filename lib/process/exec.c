@@ -18,7 +18,7 @@
 /* The owner in a segment's header; without mapping it, and with little stack. */
 static bool owner_is(const struct pt_self *s, int dir, const char *file)
 {
-    int fd = openat(dir, file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    int fd = openat(dir, file, O_RDONLY | PT_OPEN_BRIEFLY);
     uint8_t head[OWNER_BYTES];
     bool whole;
     uint64_t start;

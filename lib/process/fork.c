@@ -8,6 +8,7 @@
 #include "base/thread.h"
 #include "process/filter_pages.h"
 #include "process/fork.h"
+#include "process/fork_files.h"
 
 /* Events call this one, so that a program which is linked with the static library has this file
  * and its constructor. */
@@ -64,6 +65,7 @@ void pt_fork_before(void)
 {
     struct pt_thread *t = pt_thread_self;
 
+    pt_fork_files_before();
     if (!is_inside(t) && !guarded)
         return;
     pt_thread_hold_signals(&held);
@@ -86,6 +88,7 @@ void pt_fork_in_parent(void)
     if (forking.event)
         keep(forking.event, false);
     forking = (struct inside){ .event = NULL };
+    pt_fork_files_in_parent();
     let_signals();
 }
 
@@ -161,6 +164,7 @@ void pt_fork_part(void)
 
 void pt_fork_in_child(void)
 {
+    pt_fork_files_in_child();
     pt_fork_part();
     let_signals();
 }

@@ -142,7 +142,7 @@ int pt_seg_validate(struct pt_geometry *g, const struct pt_seg_header *h, uint64
 int pt_seg_read_header(int dir, uid_t uid, const char *file, struct pt_seg_header *h,
                        struct stat *st)
 {
-    int fd = openat(dir, file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC), r = -EINVAL;
+    int fd = openat(dir, file, O_RDONLY | PT_OPEN_BRIEFLY), r = -EINVAL;
     struct pt_geometry g;
 
     if (fd < 0)
@@ -168,7 +168,7 @@ static int open_file(struct pt_seg *seg, const char *file, bool to_write)
     memset(seg, 0, sizeof *seg);
     seg->uid = pt_place_uid();
     if (dir >= 0) {
-        fd = openat(dir, file, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        fd = openat(dir, file, O_RDWR | PT_OPEN_BRIEFLY);
         close(dir);
     }
     if (fd < 0) {

@@ -73,7 +73,7 @@ int pt_seg_copy(struct pt_seg *seg, int dirfd, const char *file)
     memset(seg, 0, sizeof *seg);
     seg->copy = true;
     seg->uid = pt_place_uid();
-    fd = openat(dirfd, file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    fd = openat(dirfd, file, O_RDONLY | PT_OPEN_BRIEFLY);
     if (fd < 0)
         return -errno;
     h = malloc(sizeof *h);
@@ -103,7 +103,7 @@ int pt_seg_read_procs(int dir, uid_t uid, const char *file, struct pt_proc **pro
         *count = h->nprocs < PT_PROC_MAX ? h->nprocs : PT_PROC_MAX;
         bytes = *count * sizeof **procs;
         *procs = malloc(bytes + 1);
-        fd = *procs ? openat(dir, file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) : -1;
+        fd = *procs ? openat(dir, file, O_RDONLY | PT_OPEN_BRIEFLY) : -1;
         if (fd < 0)
             r = *procs ? -errno : -ENOMEM;
         else if (pread(fd, *procs, bytes, h->procs_off) != (ssize_t)bytes)

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/* See fork_files.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/atomics.h"
+#include "base/sys.h"
+#include "page/dir_step.h"
+#include "page/stream_quota.h"
+#include "place/dir.h"
+#include "process/fork_files.h"
+
+#define NAME "/proc/self/fd/"
+
+static struct {
+    _Alignas(16) pt_u64 begun;
+    pt_u64 ended;
+} calls;
+
+/* A handler that runs inside fork() may fork. */
+static _Thread_local unsigned forks __attribute__((tls_model("initial-exec")));
+static _Thread_local uint64_t ended_before __attribute__((tls_model("initial-exec")));
+
+void pt_fork_files_enter(void)
+{
+    pt_add_seqcst(&calls.begun, 1u);
+}
+
+void pt_fork_files_leave(void)
+{
+    pt_add_seqcst(&calls.ended, 1u);
+}
+
+void pt_fork_files_before(void)
+{
+    if (forks++ == 0)
+        ended_before = pt_load_seqcst(&calls.ended);
+}
+
+void pt_fork_files_in_parent(void)
+{
+    forks--;
+}
+
+static bool starts_with(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+/* A file in the stream directory: name maps, pages, segments, and others, which have names. */
+static bool is_our_name(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+
+    return (strchr("npst", name[0]) && name[0] && name[1] == '-') ||
+           starts_with(name, PT_DIR_STEP_FILE) || starts_with(name, PT_CENSUS_FILE);
+}
+
+/* link: its name in NAME. */
+static bool is_ours(int fd, const char *link)
+{
+    int flags = fcntl(fd, F_GETFL), mark = O_NOFOLLOW | O_NONBLOCK;
+    char path[512];
+    struct stat st;
+    ssize_t n;
+
+    if (flags < 0 || (flags & mark) != mark || !(fcntl(fd, F_GETFD) & FD_CLOEXEC))
+        return false;
+    n = readlink(link, path, sizeof path - 1);
+    if (n <= 0)
+        return false;
+    path[n] = '\0';
+    if (starts_with(path, "/proc/") || starts_with(path, "/sys/"))
+        return true;
+    return fstat(fd, &st) == 0 && pt_dir_is_latest(&st) &&
+           (S_ISDIR(st.st_mode) || is_our_name(path));
+}
+
+/* -1: it is none. */
+static int number_of(const char *name)
+{
+    int fd = 0;
+
+    for (; *name >= '0' && *name <= '9' && fd < 100000000; name++)
+        fd = fd * 10 + (*name - '0');
+    return *name == '\0' ? fd : -1;
+}
+
+static void close_if_ours(const char *name, int except)
+{
+    int fd = number_of(name);
+    char link[sizeof NAME + 12] = NAME;
+
+    if (fd < 0 || fd == except || *name == '\0')
+        return;
+    strcpy(link + sizeof NAME - 1, name);
+    if (is_ours(fd, link))
+        close(fd);
+}
+
+/* The directory is read by numbers, so that closing some of them leaves out none. */
+static void close_ours(void)
+{
+    _Alignas(8) char names[1024];
+    int dir = open(NAME, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    long bytes;
+
+    if (dir < 0)
+        return;
+    while ((bytes = pt_dir_read_names(dir, names, sizeof names)) > 0)
+        for (long at = 0; at < bytes; at += pt_dir_entry_at(names, at)->bytes)
+            close_if_ours(pt_dir_entry_at(names, at)->name, dir);
+    close(dir);
+}
+
+void pt_fork_files_in_child(void)
+{
+    uint64_t begun = pt_load_relaxed(&calls.begun);
+    int saved = errno;
+
+    if (--forks > 0 || begun == ended_before)
+        return;
+    close_ours();
+    /* This thread is the only one. */
+    pt_store_relaxed(&calls.ended, begun);
+    errno = saved;
+}

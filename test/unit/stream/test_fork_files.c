@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * A thread forks while another one makes its process's first event, or reads the mappings, and has
+ * files open for that: at each of its descriptors.  The child has no descriptor that its parent
+ * did not have before, however long the other thread takes.  close() and syscall() go through the
+ * test, where that thread waits.
+ */
+#include <fcntl.h>
+#include <posixtrace/mapping.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <trace.h>
+#include <unistd.h>
+#include "support/run_suite.h"
+
+enum { DESCRIPTORS = 1024, DONE = 100, TYPE = POSIX_TRACE_UNNAMED_USER_EVENT };
+
+static trace_id_t trid;
+
+static void setup(void)
+{
+    trace_attr_t attr;
+
+    ck_assert_int_eq(posix_trace_attr_init(&attr), 0);
+    ck_assert_int_eq(posix_trace_attr_setinherited(&attr, POSIX_TRACE_INHERITED), 0);
+    ck_assert_int_eq(posix_trace_create(0, &attr, &trid), 0);
+    ck_assert_int_eq(posix_trace_attr_destroy(&attr), 0);
+    ck_assert_int_eq(posix_trace_start(trid), 0);
+}
+
+static void teardown(void)
+{
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+}
+
+static _Thread_local unsigned countdown; /* descriptors until the thread waits; 0: it does not */
+static sem_t has_file, may_close;
+
+static void wait_with_file(void)
+{
+    if (countdown == 0 || --countdown > 0)
+        return;
+    sem_post(&has_file);
+    sem_wait(&may_close);
+}
+
+int __real_close(int fd);
+int __wrap_close(int fd);
+long __real_syscall(long number, ...);
+long __wrap_syscall(long number, ...);
+
+int __wrap_close(int fd)
+{
+    wait_with_file();
+    return __real_close(fd);
+}
+
+long __wrap_syscall(long number, ...)
+{
+    long a[6];
+    va_list list;
+
+    va_start(list, number);
+    for (int i = 0; i < 6; i++)
+        a[i] = va_arg(list, long);
+    va_end(list);
+    if (number == SYS_close)
+        wait_with_file();
+    return __real_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
+
+static void list_open(bool open[DESCRIPTORS])
+{
+    for (int i = 0; i < DESCRIPTORS; i++)
+        open[i] = fcntl(i, F_GETFD) >= 0;
+}
+
+static bool is_ready; /* to read the mappings: the first event is over */
+static unsigned stops_at;
+
+static void *trace(void *unused)
+{
+    if (is_ready)
+        posix_trace_event(TYPE, "", 1);
+    countdown = stops_at;
+    if (is_ready)
+        posixtrace_mapping_note((const void *)(uintptr_t)trace);
+    else
+        posix_trace_event(TYPE, "", 1);
+    countdown = 0;
+    sem_post(&has_file);
+    return unused;
+}
+
+/* In a process without an event.  How many descriptors its child has more, or less; DONE: the
+ * thread had no more files. */
+static int fork_meanwhile(void)
+{
+    bool before[DESCRIPTORS], after[DESCRIPTORS];
+    int status, waits;
+    pthread_t thread;
+    pid_t pid;
+
+    sem_init(&has_file, 0, 0);
+    sem_init(&may_close, 0, 0);
+    list_open(before);
+    pthread_create(&thread, NULL, trace, NULL);
+    sem_wait(&has_file);
+    pid = fork();
+    if (pid == 0) {
+        list_open(after);
+        for (int i = status = 0; i < DESCRIPTORS; i++)
+            status += before[i] != after[i];
+        _exit(status);
+    }
+    if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
+        return DONE + 1;
+    sem_post(&may_close);
+    pthread_join(thread, NULL);
+    sem_getvalue(&has_file, &waits);
+    return WEXITSTATUS(status) || waits ? WEXITSTATUS(status) : DONE;
+}
+
+static void fork_at_each(unsigned least)
+{
+    int status = 0;
+
+    for (stops_at = 1; WEXITSTATUS(status) != DONE; stops_at++) {
+        pid_t pid = fork();
+
+        ck_assert_int_ge(pid, 0);
+        if (pid == 0)
+            _exit(fork_meanwhile());
+        ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+        ck_assert(WIFEXITED(status));
+        ck_assert_msg(WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == DONE,
+                      "%d descriptors differ at file %u", WEXITSTATUS(status), stops_at);
+    }
+    ck_assert_uint_ge(stops_at, least);
+}
+
+START_TEST(first_event)
+{
+    is_ready = false;
+    fork_at_each(6);
+}
+END_TEST
+
+START_TEST(mappings)
+{
+    is_ready = true;
+    fork_at_each(5);
+}
+END_TEST
+
+static void add(TCase *tc)
+{
+    tcase_set_timeout(tc, 60);
+    tcase_add_checked_fixture(tc, setup, teardown);
+    tcase_add_test(tc, first_event);
+    tcase_add_test(tc, mappings);
+}
+
+int main(void)
+{
+    return run_suite("fork_files", "descriptors of others in a fork", NULL, add);
+}
