@@ -95,6 +95,8 @@ static int take_round(struct pt_log_reader *r, const struct pt_packet_round *p)
     f->packets = 0;
     if (p->head.flags & PT_ROUND_CONTINUES)
         return GO_ON;
+    if (!(r->round.note_count && f->gap && !f->missing))
+        f->next = r->ring_bytes ? 0 : r->walk.offset;
     if (f->missing) {
         drop_round(r);
         f->gap = true;
@@ -169,6 +171,10 @@ static void go_on(struct pt_log_reader *r, bool nothing_new)
 {
     bool seeking = r->seeking;
 
+    if (r->scanned.again) {
+        nothing_new = false;
+        r->follow.from = r->follow.next < r->scanned.upto ? r->follow.next : r->scanned.upto;
+    }
     pt_reader_restart(r, r->follow.from ? r->follow.from : r->first_offset);
     if (nothing_new)
         r->walk.segment_count = 0;

@@ -75,19 +75,33 @@ static int take_header(struct pt_log_reader *r, const struct pt_log_header *h)
     return take_features(r, h);
 }
 
+/* A regular file is read without the window, whose bytes are those of the packets to come. */
+static int read_header(struct pt_log_reader *r, struct pt_log_header *h)
+{
+    const void *at;
+    int error;
+
+    if (r->source.seekable) {
+        pt_input_forget(&r->source);
+        return pt_input_read(&r->source, h, sizeof *h, 0);
+    }
+    at = pt_input_fetch(&r->source, 0, sizeof *h, &error);
+    if (!at)
+        return error ? error : -ENODATA;
+    memcpy(h, at, sizeof *h);
+    return 0;
+}
+
 /* A writer may be writing the header at this moment: a bad one is read again. */
 int pt_reader_header(struct pt_log_reader *r)
 {
     struct pt_log_header h;
-    const void *at;
     int error;
 
     for (int i = 0; i < HEADER_TRIES; i++) {
-        pt_input_forget(&r->source);
-        at = pt_input_fetch(&r->source, 0, sizeof h, &error);
-        if (!at)
-            return error ? error : -EINVAL;
-        memcpy(&h, at, sizeof h);
+        error = read_header(r, &h);
+        if (error)
+            return error == -ENODATA ? -EINVAL : error;
         if (pt_log_header_open(&h) && header_is_good(&h))
             return r->follow.on && memcmp(h.id, r->params.id, sizeof h.id) != 0
                        ? -ESTALE

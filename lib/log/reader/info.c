@@ -44,6 +44,7 @@ void pt_log_reader_add_lost(struct pt_log_reader *r, unsigned cause, uint64_t ev
 {
     r->state.unknown_lost[cause] += events;
     r->state.lost[cause] += events;
+    r->scanned.good = false;
 }
 
 void pt_log_reader_report_lost(struct pt_log_reader *r, enum pt_log_reporter by, uint64_t events)
@@ -65,6 +66,7 @@ void pt_log_reader_raise_lost_switches(struct pt_log_reader *r, uint64_t all)
 {
     if (all > r->lost_switches)
         r->lost_switches = all;
+    r->scanned.good = false;
 }
 
 static uint64_t count_set_back(const struct pt_log_reader *r)

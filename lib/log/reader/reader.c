@@ -88,6 +88,7 @@ static int open_complete(struct pt_log_reader *r)
         end->closing_offset > r->end_offset || end->state.oldest_offset < PT_LOG_DATA_START ||
         end->state.oldest_offset % PT_PACKET_ALIGN)
         return 0;
+    pt_reader_forget_scan(r);
     r->closing_offset = r->data_end = end->closing_offset;
     r->index_offset = end->index_offset;
     r->first_offset = end->state.oldest_offset;
@@ -104,8 +105,14 @@ static int open_complete(struct pt_log_reader *r)
 /* The status in the header block.  1: *packet stored; 0: there is none. */
 static int emergency(struct pt_log_reader *r, const struct pt_packet_head **packet)
 {
-    int rc = packet_at(r, PT_LOG_STATUS_OFF, PT_PACKET_ROUND, packet);
+    uint32_t magic = 0;
+    int rc;
 
+    if (r->source.seekable &&
+        pt_input_read(&r->source, &magic, sizeof magic, PT_LOG_STATUS_OFF) == 0 &&
+        pt_le32(magic) != PT_PACKET_MAGIC)
+        return 0;
+    rc = packet_at(r, PT_LOG_STATUS_OFF, PT_PACKET_ROUND, packet);
     return rc == 1 ? ((*packet)->flags & PT_ROUND_EMERGENCY) != 0 : rc;
 }
 
@@ -176,8 +183,13 @@ static int open_file(struct pt_log_reader *r)
         r->end_offset = 0;
         rc = emergency(r, &status);
         r->emergency_lsn = rc == 1 ? status->lsn : 0;
+        /* It counts the events of packets before it, and changes what the scan has found. */
+        if (rc != 0)
+            pt_reader_forget_scan(r);
         if (rc >= 0)
             rc = pt_reader_survey(r);
+        if (r->emergency_lsn)
+            r->scanned.good = false;
         if (rc == 0)
             rc = learn_emergency(r);
         if (r->ring_bytes)
@@ -251,18 +263,14 @@ int pt_reader_reopen(struct pt_log_reader *r)
 {
     int error = pt_reader_header(r);
 
+    if (!error)
+        error = pt_reader_look_again(r);
     if (error)
         return error;
-    pt_index_clear(&r->index);
-    pt_author_stats_clear(&r->totals);
-    memset(&r->state, 0, sizeof r->state);
     memset(r->counts, 0, sizeof r->counts);
     r->counted = r->has_end = false;
-    r->state_lsn = r->newest_lsn = r->closing_offset = r->index_offset = 0;
-    r->events = r->bytes = r->first_ts = r->last_ts = r->skipped = r->early_events = 0;
+    r->newest_lsn = r->closing_offset = r->index_offset = 0;
     r->unlearned = 0;
-    r->first_lsn = 0;
-    memset(&r->whole, 0, sizeof r->whole);
     return open_file(r);
 }
 

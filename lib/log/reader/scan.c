@@ -3,9 +3,12 @@
 /*
  * The scan of an incomplete log: one pass over all its packets, oldest first, that collects the
  * contents that END would have, and an index.  It ends with the newest valid packet, and counts
- * unreadable bytes.
+ * unreadable bytes.  A log that has no ring and is followed is scanned from the end of the last scan
+ * on (struct pt_scanned).
  */
 #include <errno.h>
+#include <string.h>
+#include "log/byteorder.h"
 #include "log/reader/state.h"
 
 void pt_reader_walk(const struct pt_log_reader *r, struct pt_walk *walk, struct pt_input *source,
@@ -159,12 +162,134 @@ static void note_new(struct pt_log_reader *r, const struct pt_packet_head *packe
         r->follow.from = offset;
 }
 
+void pt_reader_forget_scan(struct pt_log_reader *r)
+{
+    pt_index_clear(&r->index);
+    pt_author_stats_clear(&r->totals);
+    memset(&r->state, 0, sizeof r->state);
+    r->state_lsn = r->events = r->bytes = r->first_ts = r->last_ts = 0;
+    r->skipped = r->early_events = r->first_lsn = 0;
+    memset(&r->whole, 0, sizeof r->whole);
+    r->scanned.good = false;
+}
+
+/* 1: the packet is in its place; 0; negative errno. */
+static int is_there(struct pt_log_reader *r, const struct pt_met *met)
+{
+    const struct pt_packet_head *p;
+    int error, rc;
+
+    if (met->bytes == 0)
+        return 0;
+    p = pt_input_fetch(&r->source, met->offset, met->bytes, &error);
+    rc = p && pt_packet_is_plausible(p, met->bytes) && pt_le32(p->bytes) == met->bytes &&
+         pt_le64(p->lsn) == met->lsn && p->crc == met->crc &&
+         pt_packet_is_whole(p, r->seed);
+    return error ? error : rc;
+}
+
+int pt_reader_look_again(struct pt_log_reader *r)
+{
+    struct pt_scanned *s = &r->scanned;
+    bool good = s->good && !r->ring_bytes && !r->left_out && r->source.seekable;
+    int rc = good ? is_there(r, &s->last) : 0;
+
+    s->again = false;
+    if (rc == 0 && good && s->last.is_round) {
+        rc = is_there(r, &s->before);
+        s->upto = s->last.offset;
+    } else {
+        s->upto = s->last.offset + s->last.bytes;
+    }
+    if (rc < 0)
+        return rc;
+    s->again = rc == 1;
+    if (!s->again)
+        pt_reader_forget_scan(r);
+    return 0;
+}
+
+/* Takes back what the end of the last scan has added to the index.  The walk from there on. */
+static void go_on(struct pt_log_reader *r, struct pt_walk *walk)
+{
+    struct pt_scanned *s = &r->scanned;
+    bool replaced = s->upto == s->last.offset;
+
+    r->first_offset = s->first_offset;
+    r->index.count = s->index.count;
+    r->index.bytes = s->index.bytes;
+    if (s->index.count)
+        r->index.entries[s->index.count - 1] = s->index.last;
+    pt_reader_walk(r, walk, &r->source, s->upto);
+    walk->last_lsn = replaced ? s->before.lsn : s->last.lsn;
+    walk->skipped = s->skipped;
+    if (replaced)
+        s->last = s->before;
+}
+
+static void begin_scan(struct pt_log_reader *r, struct pt_walk *walk)
+{
+    if (r->scanned.good && r->scanned.again) {
+        go_on(r, walk);
+        return;
+    }
+    r->scanned = (struct pt_scanned){ .good = false };
+    pt_reader_walk(r, walk, &r->source, r->first_offset);
+}
+
+static void note_met(struct pt_scanned *s, const struct pt_packet_head *packet, uint64_t offset,
+                     const struct pt_walk *walk)
+{
+    s->before = s->last;
+    s->last = (struct pt_met){ offset, packet->lsn, packet->bytes, packet->crc,
+                               packet->type == PT_PACKET_ROUND };
+    s->skipped = walk->skipped;
+}
+
+/* The index gets a part without an end, which the next scan takes back. */
+static int end_scan(struct pt_log_reader *r)
+{
+    struct pt_scanned *s = &r->scanned;
+    struct pt_index *x = &r->index;
+    int error = 0;
+
+    s->first_offset = r->first_offset;
+    s->index.count = x->count;
+    s->index.bytes = x->bytes;
+    if (x->count)
+        s->index.last = x->entries[x->count - 1];
+    if (s->begin)
+        error = pt_index_add(x, s->begin, 0, 0, UINT64_MAX, s->goes_on);
+    s->good = !r->ring_bytes && s->last.bytes && x->count >= s->index.count;
+    return error;
+}
+
+static int survey_packet(struct pt_log_reader *r, const struct pt_packet_head *packet,
+                         uint64_t offset)
+{
+    struct pt_scanned *s = &r->scanned;
+    int rc;
+
+    note_new(r, packet, offset);
+    if (packet->type == PT_PACKET_DATA) {
+        s->begin = s->begin ? s->begin : offset;
+        return survey_data(r, (const void *)packet);
+    }
+    rc = pt_reader_learn(r, packet);
+    if (rc == 0 && packet->type == PT_PACKET_ROUND) {
+        rc = survey_round(r, (const void *)packet, s->begin, offset, s->goes_on);
+        s->goes_on = (packet->flags & PT_ROUND_CONTINUES) != 0;
+        s->begin = 0;
+        s->before_newest = r->events;
+    }
+    return rc;
+}
+
 int pt_reader_survey(struct pt_log_reader *r)
 {
     const struct pt_packet_head *packet;
-    uint64_t offset, begin = 0, before_newest = 0;
-    bool goes_on = false;
     struct pt_walk walk;
+    uint64_t offset;
     int rc = 0;
 
     r->data_end = r->size;
@@ -172,27 +297,18 @@ int pt_reader_survey(struct pt_log_reader *r)
         rc = find_newest(r);
     if (rc < 0)
         return rc;
-    pt_reader_walk(r, &walk, &r->source, r->first_offset);
+    begin_scan(r, &walk);
     while ((rc = pt_walk_next(&walk, &packet, &offset)) == 1) {
-        note_new(r, packet, offset);
-        if (packet->type == PT_PACKET_DATA) {
-            begin = begin ? begin : offset;
-            rc = survey_data(r, (const void *)packet);
-        } else {
-            rc = pt_reader_learn(r, packet);
-        }
-        if (rc == 0 && packet->type == PT_PACKET_ROUND) {
-            rc = survey_round(r, (const void *)packet, begin, offset, goes_on);
-            goes_on = (packet->flags & PT_ROUND_CONTINUES) != 0;
-            begin = 0;
-            before_newest = r->events;
-        }
+        note_met(&r->scanned, packet, offset, &walk);
+        rc = survey_packet(r, packet, offset);
         if (rc)
-            return rc;
+            break;
     }
-    if (rc == 0 && begin)
-        rc = pt_index_add(&r->index, begin, 0, 0, UINT64_MAX, goes_on);
+    if (rc == 0)
+        rc = end_scan(r);
+    else
+        r->scanned.good = false;
     r->skipped = walk.skipped;
-    pt_reader_count_overwritten(r, before_newest);
+    pt_reader_count_overwritten(r, r->scanned.before_newest);
     return rc;
 }

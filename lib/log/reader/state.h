@@ -98,6 +98,33 @@ struct pt_count {
     uint64_t lost;    /* events that could not be written, as of the last ROUND */
 };
 
+/* Where a scan has met a packet; bytes 0: it has met none. */
+struct pt_met {
+    uint64_t offset, lsn;
+    uint32_t bytes, crc;
+    bool is_round;
+};
+
+/*
+ * The end of the last scan of a log that has no ring, so that the next one reads only what is new
+ * (scan.c).  What the reader has learned up to there is good as long as the last packet is in its
+ * place: a writer that finds its file cut, or clears it, writes other packets there, with higher
+ * numbers.  A full log replaces its last ROUND: then the packet before that one is the proof.
+ */
+struct pt_scanned {
+    bool good;
+    bool again; /* the file has been opened again, and is the same up to upto */
+    uint64_t upto;
+    struct pt_met last, before;
+    uint64_t first_offset, begin, before_newest, skipped;
+    bool goes_on;
+    struct {
+        size_t count;
+        uint64_t bytes;
+        struct pt_index_entry last;
+    } index; /* without the part that has no ROUND yet */
+};
+
 /* The position in a file that grows; see follow.c. */
 struct pt_follow {
     bool on;
@@ -108,6 +135,7 @@ struct pt_follow {
     uint64_t seen;    /* the last one whose ROUND came by */
     uint64_t packets; /* of events, after that part */
     uint64_t from;    /* the first packet after part, from the scan; 0: none */
+    uint64_t next;    /* no ring: where part ends, if its end was read; 0: unknown */
     uint8_t *bytes;   /* the packets of the round, without gaps */
     size_t used, room;
 };
@@ -179,6 +207,7 @@ struct pt_log_reader {
     uint32_t most_notes;  /* PT_ROUND_NOTES, but in tests */
     size_t most_unpacked; /* PT_ROUND_UNPACKED, but in tests */
     uint64_t first_ts, last_ts;
+    struct pt_scanned scanned;
     uint64_t skipped;    /* bytes, by the scan */
     uint64_t unlearned;  /* bytes of names and sync points, without a copy */
     uint64_t bad_inside; /* bytes, of packets whose records were not readable */
@@ -236,6 +265,11 @@ int pt_reader_add_sync(struct pt_log_reader *r, const struct pt_sync *point);
 void pt_reader_walk(const struct pt_log_reader *r, struct pt_walk *walk, struct pt_input *source,
                     uint64_t from);
 int pt_reader_survey(struct pt_log_reader *r);
+/* Forgets what scans have found. */
+void pt_reader_forget_scan(struct pt_log_reader *r);
+/* The header was read again.  Is the file the same up to the end of the last scan?  If not,
+ * forgets that scan. */
+int pt_reader_look_again(struct pt_log_reader *r);
 /* The newest status counts more events than were found up to it: in a ring, the round that
  * the writer did not end has overwritten the missing ones. */
 void pt_reader_count_overwritten(struct pt_log_reader *r, uint64_t found);
@@ -291,7 +325,7 @@ int pt_reader_collect_whole(struct pt_log_reader *r);
 /* Forgets the position: reading begins elsewhere. */
 static inline void pt_follow_forget(struct pt_follow *f)
 {
-    f->part = f->seen = f->packets = 0;
+    f->part = f->seen = f->packets = f->next = 0;
     f->gap = f->missing = false;
 }
 

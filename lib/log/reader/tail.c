@@ -293,6 +293,7 @@ int pt_log_reader_set_tail(struct pt_log_reader *r, struct pt_log_tail *tail)
     size_t room = 0;
     int error = list_shares(&u);
 
+    r->scanned.good = false; /* the totals will be those of both */
     r->logged_syncs = r->sync_count;
     for (size_t i = 0; i < tail->sync_count && !error; i++)
         error = pt_reader_add_sync(r, &tail->syncs[i]);

@@ -8,6 +8,7 @@
 #include <posixtrace/attr.h>
 #include <posixtrace/info.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include "log/reader/state.h"
 #include "log/writer/state.h"
 #include "log/writer/writer.h"
@@ -469,11 +470,145 @@ START_TEST(another_packet_in_its_place)
 }
 END_TEST
 
+/* ---- the work ---- */
+
+static uint64_t bytes_read;
+
+ssize_t pread(int file, void *to, size_t bytes, off_t offset)
+{
+    ssize_t n = (ssize_t)syscall(SYS_pread64, file, to, bytes, offset);
+
+    bytes_read += n > 0 ? (uint64_t)n : 0;
+    return n;
+}
+
+static uint64_t size_of_file(void)
+{
+    struct stat st;
+
+    ck_assert_int_eq(fstat(fd, &st), 0);
+    return (uint64_t)st.st_size;
+}
+
+/* What the reader says of the log is what one says that has read all of it. */
+static void expect_same_info(void)
+{
+    struct pt_log_reader *other = log_reader(fd);
+    struct posixtrace_info a, b;
+    struct posixtrace_thread_info x, y;
+    int more = 1;
+
+    memset(&a, 0, sizeof a);
+    memset(&b, 0, sizeof b);
+    ck_assert_int_eq(pt_log_reader_info(reader, &a), 0);
+    ck_assert_int_eq(pt_log_reader_info(other, &b), 0);
+    a.end = b.end; /* one of them knows that it is written */
+    ck_assert_int_eq(memcmp(&a, &b, sizeof a), 0);
+    ck_assert_uint_eq(reader->index.count, other->index.count);
+    ck_assert_uint_eq(reader->index.bytes, other->index.bytes);
+    for (size_t i = 0; i < other->index.count; i++)
+        ck_assert_int_eq(memcmp(&reader->index.entries[i], &other->index.entries[i],
+                                sizeof reader->index.entries[i]),
+                         0);
+    for (unsigned i = 0; more; i++) {
+        memset(&x, 0, sizeof x);
+        memset(&y, 0, sizeof y);
+        more = pt_log_reader_thread(other, i, &y);
+        ck_assert_int_eq(pt_log_reader_thread(reader, i, &x), more);
+        ck_assert_int_eq(memcmp(&x, &y, sizeof x), 0);
+    }
+    pt_log_reader_free(other);
+}
+
+/* Each change costs what is new, twice, and not the whole file; so does the end. */
+START_TEST(reads_what_is_new)
+{
+    uint64_t before = 0, size;
+
+    begin(POSIX_TRACE_APPEND, 64 << 20);
+    read_new(0);
+    write_some(1, test_size(400000));
+    read_new(0);
+    for (unsigned i = 0; i < 10; i++) {
+        before = size_of_file();
+        write_some(1 + i % 3, 20 + i * 7);
+        size = size_of_file() - before;
+        bytes_read = 0;
+        read_new(0);
+        ck_assert_uint_lt(bytes_read, 3 * size + 20000);
+        expect_same(&got, &wanted, 0);
+        expect_same_info();
+        bytes_read = 0;
+        read_new(0);
+        ck_assert_uint_lt(bytes_read, 20000);
+    }
+    complete();
+    bytes_read = 0;
+    read_new(0);
+    ck_assert_uint_lt(bytes_read, before / 2);
+    ck_assert(pt_log_reader_complete(reader));
+    expect_as_offline();
+    expect_same_info();
+    end();
+}
+END_TEST
+
+/* The last ROUND of a full log is replaced by the next one. */
+START_TEST(reads_little_of_a_full_log)
+{
+    unsigned least = test_size(400000), lost = 0;
+
+    begin(POSIX_TRACE_UNTIL_FULL, loop_size(least * 16));
+    read_new(0);
+    while (!pt_log_full(writer))
+        write_some(1, least / 8);
+    read_new(0);
+    for (unsigned i = 0; i < 5; i++) {
+        write_some(1, 20);
+        lost += 20;
+        bytes_read = 0;
+        read_new(0);
+        ck_assert_uint_lt(bytes_read, size_of_file() / 4);
+        expect_same_info();
+    }
+    ck_assert_uint_ge(pt_log_lost(writer, POSIXTRACE_LOST_LOG_FULL), lost);
+    end();
+}
+END_TEST
+
+/* Another program cuts the file, at any size, and the writer makes it as long as it was, or longer:
+ * the reader notices that it is not the same. */
+START_TEST(cut_and_as_long_again)
+{
+    begin(POSIX_TRACE_APPEND, 64 << 20);
+    read_new(0);
+    for (unsigned i = 0; i < 20; i++) {
+        uint64_t size;
+
+        write_some(2, 200);
+        ck_assert_int_ge(pt_log_reader_follow(reader, true), 0);
+        read_damaged(reader, &got);
+        size = size_of_file();
+        ck_assert_int_eq(
+            ftruncate(fd, PT_LOG_DATA_START + (off_t)((size - PT_LOG_DATA_START) * i / 20)), 0);
+        while (size_of_file() < size + 1000)
+            write_some(1, 50);
+        ck_assert_int_ge(pt_log_reader_follow(reader, true), 0);
+        read_damaged(reader, &got);
+        expect_same_info();
+    }
+    end();
+}
+END_TEST
+
 static void add(TCase *tc)
 {
     tcase_set_timeout(tc, 60);
     tcase_add_test(tc, a_log_that_grows);
     tcase_add_test(tc, large_rounds);
+    tcase_add_test(tc, reads_what_is_new);
+    tcase_add_test(tc, reads_little_of_a_full_log);
+    tcase_add_test(tc, cut_and_as_long_again);
     tcase_add_test(tc, a_loop_log_that_is_slower);
     tcase_add_test(tc, what_there_was_before);
     tcase_add_test(tc, half_a_round);
