@@ -16,7 +16,8 @@
  * round until it has reported the gap to the caller.
  *
  * A round of more packets or bytes than are kept at once (a stream of some GiB, or of very
- * many threads that take turns), or that would cost too much to unpack, is delivered in pieces, once its ROUND is in the file.
+ * many threads that take turns), or that would cost too much to unpack, is delivered in pieces,
+ * once its ROUND is in the file.
  * Events are in order within a piece; those of one thread are in order in the whole round.
  *
  * A log that a recovery has completed without the writer's segment is read again each time,

@@ -3,8 +3,8 @@
 /*
  * The scan of an incomplete log: one pass over all its packets, oldest first, that collects the
  * contents that END would have, and an index.  It ends with the newest valid packet, and counts
- * unreadable bytes.  A log that has no ring and is followed is scanned from the end of the last scan
- * on (struct pt_scanned).
+ * unreadable bytes.  A log that has no ring and is followed is scanned from the end of the last
+ * scan on (struct pt_scanned).
  */
 #include <errno.h>
 #include <string.h>
@@ -183,8 +183,7 @@ static int is_there(struct pt_log_reader *r, const struct pt_met *met)
         return 0;
     p = pt_input_fetch(&r->source, met->offset, met->bytes, &error);
     rc = p && pt_packet_is_plausible(p, met->bytes) && pt_le32(p->bytes) == met->bytes &&
-         pt_le64(p->lsn) == met->lsn && p->crc == met->crc &&
-         pt_packet_is_whole(p, r->seed);
+         pt_le64(p->lsn) == met->lsn && p->crc == met->crc && pt_packet_is_whole(p, r->seed);
     return error ? error : rc;
 }
 

@@ -106,10 +106,10 @@ struct pt_met {
 };
 
 /*
- * The end of the last scan of a log that has no ring, so that the next one reads only what is new
- * (scan.c).  What the reader has learned up to there is good as long as the last packet is in its
- * place: a writer that finds its file cut, or clears it, writes other packets there, with higher
- * numbers.  A full log replaces its last ROUND: then the packet before that one is the proof.
+ * The end of the last scan of a log that has no ring, so that the next one reads later packets only
+ * (scan.c).  All that was learned before is good as long as the last packet is in its place: a
+ * writer that finds its file cut, or clears it, writes other packets there, with higher numbers.  A
+ * full log replaces its last ROUND: then the packet before that one is the proof.
  */
 struct pt_scanned {
     bool good;

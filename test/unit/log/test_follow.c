@@ -520,7 +520,7 @@ static void expect_same_info(void)
     pt_log_reader_free(other);
 }
 
-/* Each change costs what is new, twice, and not the whole file; so does the end. */
+/* Each change costs the new bytes, twice, and not the whole file; so does the end. */
 START_TEST(reads_what_is_new)
 {
     uint64_t before = 0, size;

@@ -4,9 +4,9 @@
  * Logs whose writer is gone: what opening, recovering and listing say of them adds up,
  * also where the writer ends while the log is being opened, at each of the reads.
  *
- * pread(), pwrite() and nanosleep() are this program's own: before one of its reads of the log it lets the
- * writer end, and the writer's flush thread writes nothing while its second half is to stay in
- * memory.
+ * pread(), pwrite() and nanosleep() are this program's own: before one of its reads of the log it
+ * lets the writer end, and the writer's flush thread writes nothing while its second half is to
+ * stay in memory.
  */
 #include <errno.h>
 #include <fcntl.h>
