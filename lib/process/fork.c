@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /* See fork.h. */
+#include <errno.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -167,6 +168,26 @@ void pt_fork_in_child(void)
     pt_fork_files_in_child();
     pt_fork_part();
     let_signals();
+}
+
+pid_t pt_fork_call(pid_t (*original)(void))
+{
+    pid_t pid;
+    int error;
+
+    /* Signals are held, so this is no handler: the C library's fork() calls it, whose handlers do
+     * the rest. */
+    if (holding)
+        return original();
+    pt_fork_before();
+    pid = original();
+    error = errno;
+    if (pid == 0)
+        pt_fork_in_child();
+    else
+        pt_fork_in_parent();
+    errno = error;
+    return pid;
 }
 
 /* At load: pthread_atfork() is not async-signal-safe, and the first call may be an event. */

@@ -23,8 +23,12 @@
  * pt_self, does the work of our fork handler; the handler then finds it done.
  *
  * Fork handlers are run by the C library's fork().  _Fork() runs none, so the shared library wraps
- * it (fork_call.c).  A library that is loaded by dlopen() is not asked for the name, and in a
- * static program fork() itself would call the wrapper.
+ * it (fork_call.c).  A library that is loaded by dlopen() is not asked for the name.  In a program
+ * that links the static library, and the C library's static one or not, the linker wraps it
+ * (fork_static.c): pkg-config --static says the options.  Where fork() is linked statically it
+ * calls the wrapper, too, between its handlers.  If the first of them found the thread inside an
+ * event it holds signals, by which the wrapper knows fork(), and leaves all to the handlers.  If
+ * not, no event can be parted, and the calls nest.
  *
  * clone() with a function of the program does not return into the event, so nothing is parted: the
  * child's record is wiped.  vfork() needs nothing either: the child has the parent's memory, record
@@ -69,6 +73,8 @@ bool pt_fork_has_cut(const struct pt_thread *t);
 void pt_fork_before(void);
 void pt_fork_in_parent(void);
 void pt_fork_in_child(void);
+/* What a wrapper of _Fork() does, around the original. */
+pid_t pt_fork_call(pid_t (*original)(void));
 /* From now on the calling thread takes events out of seg, as its one consumer; NULL: it does not.
  * A child that is forked meanwhile may return into that, and takes them out of a private copy. */
 void pt_fork_guard(struct pt_seg *seg);

@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * _Fork(), which runs no fork handlers, for programs that link or preload the shared library: the C
- * library's, between the calls that the fork handlers make (fork.h).  It is not in the static
- * library, whose fork() would call it.  The name has no version, so that it also stands for the C
+ * library's, between the calls that the fork handlers make (fork.h).  The static library has
+ * another way (fork_static.c).  The name has no version, so that it also stands for the C
  * library's in programs that were linked with that one.  Async-signal-safe, as the original.
  */
 #include <dlfcn.h>
@@ -43,22 +43,15 @@ __attribute__((constructor)) static void find(void)
         __builtin_memcpy(&original, &found, sizeof original);
 }
 
+static pid_t none(void)
+{
+    errno = ENOSYS;
+    return -1;
+}
+
 __attribute__((visibility("default"))) pid_t _Fork(void)
 {
-    pid_t pid = -1;
-    int error;
-
     if (!original) /* called by a constructor that ran before ours */
         find();
-    pt_fork_before();
-    errno = ENOSYS;
-    if (original)
-        pid = original();
-    error = errno;
-    if (pid == 0)
-        pt_fork_in_child();
-    else
-        pt_fork_in_parent();
-    errno = error;
-    return pid;
+    return pt_fork_call(original ? original : none);
 }
