@@ -137,7 +137,9 @@ enum pt_fate pt_consumer_fate(const struct pt_consumer *l, const struct pt_curso
         return PT_FATE_OVERWRITTEN;
     /* The START that opened the window may have been taken from an onlooker. */
     if (!control && !window_open)
-        return l->passive ? PT_FATE_OVERWRITTEN : PT_FATE_EXCLUDE;
+        return l->passive && !pt_cursors_control_is_at(&l->cursors, l->windows.next_no)
+                   ? PT_FATE_OVERWRITTEN
+                   : PT_FATE_EXCLUDE;
     return PT_FATE_DELIVER;
 }
 
@@ -338,6 +340,7 @@ static int take_top(struct pt_consumer *l, struct pt_cursor *c, struct pt_event 
     }
     if (control) {
         note_window(l, c);
+        l->windows.next_no = c->no + 1;
         l->mark_hidden |= c->record.truncated && c->record.ts >= l->clear_ts;
     } else if (account(l, c, fate) < 0) {
         return -ENOMEM;

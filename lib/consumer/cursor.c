@@ -287,6 +287,29 @@ const struct pt_cursor *pt_cursors_oldest_control(const struct pt_cursors *cs)
     return oldest;
 }
 
+/* After a hand-over the numbers start again, in another slot: the chunk that is being written has
+ * to be in the slot that the lock names. */
+static bool is_last_control(const struct pt_cursors *cs, const struct pt_cursor *c)
+{
+    uint64_t word = pt_load_acquire(&pt_seg_info(cs->seg, c->index)->word);
+    uint32_t slot_1 = pt_control_slot_1(pt_load_seqcst(&cs->seg->h->control));
+
+    return pt_word_is(word, c->gen) && pt_word_state(word) == PT_CHUNK_OWNED &&
+           pt_word_slot(word) + 1 == slot_1;
+}
+
+bool pt_cursors_control_is_at(const struct pt_cursors *cs, uint64_t no)
+{
+    for (uint32_t i = 0; i < cs->known_room; i++) {
+        const struct pt_cursor *c = cs->known[i];
+
+        if (c && c->author.wid == 0 && c->no == no && pt_cursor_valid(cs, c) &&
+            (c->queued || is_last_control(cs, c)))
+            return true;
+    }
+    return false;
+}
+
 bool pt_cursor_window_before(const struct pt_cursors *cs, const struct pt_cursor *c, bool *open)
 {
     bool before = pt_load_relaxed(&pt_seg_chunk(cs->seg, c->index)->window) != 0;

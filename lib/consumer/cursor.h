@@ -59,6 +59,9 @@ int pt_cursors_scan(struct pt_cursors *cs, struct pt_windows *w);
 void pt_cursors_unqueue(struct pt_cursors *cs);
 /* That of the control writer's oldest chunk that has not been recycled; NULL: none is known. */
 const struct pt_cursor *pt_cursors_oldest_control(const struct pt_cursors *cs);
+/* Is the control writer's record with that number the next one to be read, or, as of the last scan,
+ * not made yet?  False: it may have been taken away. */
+bool pt_cursors_control_is_at(const struct pt_cursors *cs, uint64_t no);
 
 enum pt_cursor_step { PT_CURSOR_EVENT, PT_CURSOR_END, PT_CURSOR_GONE };
 /* Decodes the record at c->off into c->record.  GONE: overwritten, or not a valid record. */

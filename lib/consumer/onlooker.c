@@ -83,6 +83,7 @@ int pt_consumer_look_on(struct pt_consumer *l, struct pt_seg *seg)
     pt_assert(l->seg == seg && !seg->copy);
     l->passive = l->watch.passive = true;
     l->cursors.passive = l->stops.passive = l->accounts.passive = true;
+    l->windows.next_no = UINT64_MAX;                       /* none was read */
     l->more = calloc(PT_CONSUMER_COPIES, sizeof *l->more); /* NULL: one event at a time */
     load_start(l);
     r = pt_consumer_refresh(l);

@@ -22,6 +22,7 @@ struct pt_windows {
     bool lost;          /* a START or STOP was overwritten while it was being read */
     uint64_t ts;        /* of the last START or STOP that set open */
     uint64_t opened_ts; /* when the stream last ran by its state */
+    uint64_t next_no;   /* of the control writer's record after the last one that was read */
 };
 
 /* The window changes at ts, unless a later START or STOP is already known. */

@@ -20,6 +20,7 @@
 #include <posixtrace/event.h>
 #include <posixtrace/info.h>
 #include <posixtrace/stream.h>
+#include "page/page.h"
 #include "support/flush_log.h"
 #include "support/run_suite.h"
 #include "support/stream_inside.h"
@@ -443,6 +444,65 @@ START_TEST(skipping_overwritten)
 }
 END_TEST
 
+/* ---- events outside the windows ---- */
+
+/* Its thread has found the gate open, and takes the time after the STOP. */
+static void trace_too_late(trace_id_t own, uint64_t number)
+{
+    struct pt_stream *s = pt_handle_get(own, ~0u);
+
+    ck_assert_ptr_nonnull(s);
+    ck_assert_int_eq(posix_trace_stop(own), 0);
+    pt_page_set_gate(s->page, s->bit, tick, PT_GATE_OPEN);
+    trace(number, number + 1);
+    pt_page_set_gate(s->page, s->bit, tick, PT_GATE_CLOSED);
+    pt_handle_put(s);
+}
+
+/* How many ticks there are; *marks: of missing events, too. */
+static uint64_t read_all(trace_id_t trid, unsigned *marks)
+{
+    struct posixtrace_event e;
+    uint64_t ticks = 0;
+    int none = 0;
+
+    for (*marks = 0;;) {
+        ck_assert_int_eq(posixtrace_next_event(trid, &e, sizeof e, &none), 0);
+        if (none)
+            return ticks;
+        ticks += e.id == tick;
+        *marks += e.id == POSIX_TRACE_OVERFLOW || e.id == POSIX_TRACE_RESUME;
+    }
+}
+
+/* What no window has is no part of the stream, for an onlooker as for the owner; _i: the STOP is
+ * read before the next START is made. */
+START_TEST(outside_windows)
+{
+    trace_id_t own = create(POSIX_TRACE_UNTIL_FULL, -1), trid = attach();
+    struct posixtrace_info mine, owners;
+    unsigned marks;
+
+    trace(0, 3);
+    trace_too_late(own, 3);
+    if (_i)
+        ck_assert_uint_eq(read_ticks(trid, 0), 3);
+    ck_assert_int_eq(posix_trace_start(own), 0);
+    trace(4, 6);
+    trace_too_late(own, 6);
+    ck_assert_uint_eq(read_all(trid, &marks), _i ? 2 : 5);
+    ck_assert_uint_eq(marks, 0);
+    ck_assert_uint_eq(missed(trid), 0);
+    ck_assert_uint_eq(read_all(own, &marks), 5);
+    ck_assert_int_eq(posixtrace_get_info(trid, &mine, sizeof mine), 0);
+    ck_assert_int_eq(posixtrace_get_info(own, &owners, sizeof owners), 0);
+    ck_assert_uint_eq(owners.events, 5);
+    ck_assert_uint_eq(mine.events, 5);
+    ck_assert_int_eq(posixtrace_detach(trid), 0);
+    ck_assert_int_eq(posix_trace_shutdown(own), 0);
+}
+END_TEST
+
 START_TEST(overtaken)
 {
     trace_id_t own = create(POSIX_TRACE_LOOP, -1), trid = attach(), late;
@@ -768,6 +828,7 @@ static void add(TCase *t)
     tcase_add_test(t, cleared_between);
     tcase_add_test(t, several);
     tcase_add_test(t, skipping_overwritten);
+    tcase_add_loop_test(t, outside_windows, 0, 2);
     tcase_add_test(t, overtaken);
     tcase_add_loop_test(t, overwritten_earlier, 0, 2);
     tcase_add_test(t, lost_earlier);
