@@ -154,12 +154,53 @@ static int put_overflow(struct pt_collect *r)
 {
     struct pt_consumer *l = r->live;
     uint64_t overflow, resume;
+    int e = 0;
+
+    if (r->overflow &&
+        pt_losses_loop_marks(&l->losses, l->accounts.delivered_ts, &overflow, &resume)) {
+        e = put_mark(r, POSIX_TRACE_OVERFLOW, overflow);
+        if (e == 0)
+            e = put_mark(r, POSIX_TRACE_RESUME, resume);
+    }
+    r->overflow = e < 0;
+    return e;
+}
+
+/* What is newer than the watermark is for the next round, which then finds the loss. */
+void pt_collect_note_gap(struct pt_collect *r, uint64_t from)
+{
+    const struct pt_consumer *l = r->live;
+    uint64_t to = pt_load_seqcst(&l->seg->h->lost_last_ts);
+
+    if (from < l->accounts.delivered_ts || from >= l->watermark)
+        return;
+    if (to >= l->watermark)
+        to = l->watermark - 1;
+    if (to < from)
+        to = from;
+    if (r->gap_to == 0 || from < r->gap_from)
+        r->gap_from = from;
+    if (to > r->gap_to)
+        r->gap_to = to;
+}
+
+/* The marks of earlier losses come first: they are one author's packets. */
+static int put_gap(struct pt_collect *r)
+{
+    const struct pt_losses *x = &r->live->losses;
+    unsigned out = pt_loss_marks_now(r->live->seg->h);
     int e;
 
-    if (!pt_losses_loop_marks(&l->losses, l->accounts.delivered_ts, &overflow, &resume))
+    if (r->gap_to == 0)
         return 0;
-    e = put_mark(r, POSIX_TRACE_OVERFLOW, overflow);
-    return e ? e : put_mark(r, POSIX_TRACE_RESUME, resume);
+    e = put_overflow(r);
+    if (e == 0 && !x->overflowing && !(out & PT_MARK_OVERFLOW))
+        e = put_made(r, POSIX_TRACE_OVERFLOW, r->gap_from, NULL, 0);
+    if (e == 0 && !x->overflowing && !(out & PT_MARK_RESUME))
+        e = put_made(r, POSIX_TRACE_RESUME, r->gap_to, NULL, 0);
+    if (e == 0)
+        r->gap_to = 0;
+    return e;
 }
 
 /* Are START and STOP in the order of time? */
@@ -194,6 +235,7 @@ static int emit(struct pt_collect *r, struct pt_run *run)
             t = p->author.wid ? pt_accounts_get(&l->accounts, &p->author) : NULL;
             if (t)
                 pt_account_drop(t, p->events);
+            pt_collect_note_gap(r, p->first_ts);
             return 0;
         }
         p->records = r->copy;
@@ -317,14 +359,14 @@ int pt_collect_write(struct pt_collect *r)
         e = put_due(r);
     if (e == 0)
         e = write_chunks(r);
+    if (e == 0)
+        e = put_gap(r);
     if (e == 0 && r->switches)
         e = r->put_switches(r->switches, r);
     if (e == 0)
         e = pt_collect_waiting(r);
-    if (e == 0 && r->overflow) {
-        r->overflow = false;
+    if (e == 0)
         e = put_overflow(r);
-    }
     r->unfinished = e < 0;
     if (r->unfinished) {
         /* Some chunks still have events older than the watermark; the next round writes them. */

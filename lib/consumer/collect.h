@@ -54,16 +54,17 @@ struct pt_collect {
     size_t next_count, next_room;
     uint32_t *touched; /* chunks to publish as consumed after the write */
     size_t touched_count, touched_room;
-    size_t given_back;            /* chunks freed by the last commit */
-    uint8_t *copy;                /* copy of a chunk that LOOP may recycle meanwhile */
-    bool more;                    /* events newer than the watermark are left */
-    bool unfinished;              /* the previous round failed half-way */
-    bool overflow;                /* LOOP: events were overwritten, and OVERFLOW is due */
-    uint64_t made_no, made_ts;    /* of events that the consumer makes: number of the next, time of
+    size_t given_back;         /* chunks freed by the last commit */
+    uint8_t *copy;             /* copy of a chunk that LOOP may recycle meanwhile */
+    bool more;                 /* events newer than the watermark are left */
+    bool unfinished;           /* the previous round failed half-way */
+    bool overflow;             /* LOOP: events were overwritten, and OVERFLOW is due */
+    uint64_t gap_from, gap_to; /* LOOP: what was overwritten while a round wrote it; 0: nothing */
+    uint64_t made_no, made_ts; /* of events that the consumer makes: number of the next, time of
                                    * the last */
-    uint64_t started_ts;          /* time of the last START that the consumer made */
-    uint64_t last_ts;             /* of all packets, the latest time */
-    uint64_t waits_told;          /* state word of the stop at which calls were noted: waiting.h */
+    uint64_t started_ts;       /* time of the last START that the consumer made */
+    uint64_t last_ts;          /* of all packets, the latest time */
+    uint64_t waits_told;       /* state word of the stop at which calls were noted: waiting.h */
     struct pt_switches *switches; /* context switches of the traced threads; NULL: not wanted */
     int (*put_switches)(struct pt_switches *switches, struct pt_collect *r);
 };
@@ -80,6 +81,9 @@ void pt_collect_commit(struct pt_collect *r, const struct pt_log_books *log);
 /* Writes an event that the consumer makes as a packet of its own. */
 int pt_collect_put_made(struct pt_collect *r, uint32_t id, uint64_t ts, const void *data,
                         uint32_t len);
+/* LOOP has taken away, since the round has begun, events that it would have written, the first of
+ * them with that time: the round gets OVERFLOW and RESUME around them. */
+void pt_collect_note_gap(struct pt_collect *r, uint64_t from);
 
 /* collect_chunk.c: the parts of pt_collect_write that look at records. */
 /* Reads START and STOP before all other chunks, whose events depend on them.  AGAIN: LOOP has

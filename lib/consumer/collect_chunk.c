@@ -235,13 +235,14 @@ int pt_collect_chunk(struct pt_collect *r, struct pt_cursor *c)
 {
     struct pt_consumer *l = r->live;
     struct run run = { .open = false };
+    enum pt_cursor_step step = PT_CURSOR_END;
     int e = pt_array_grow(&r->touched, &r->touched_room, r->touched_count, sizeof *r->touched);
 
     pt_assert_call(!c->queued && l->cursors.known[c->index] == c);
     if (e < 0)
         return e;
     r->touched[r->touched_count++] = c->index;
-    while (e == 0 && pt_cursor_decode(&l->cursors, c) == PT_CURSOR_EVENT) {
+    while (e == 0 && (step = pt_cursor_decode(&l->cursors, c)) == PT_CURSOR_EVENT) {
         if (c->record.ts >= l->watermark) {
             r->more = true;
             break;
@@ -251,6 +252,9 @@ int pt_collect_chunk(struct pt_collect *r, struct pt_cursor *c)
             take_plain(r, c, &run);
     }
     close_run(r, c, &run);
+    /* Its last event that was found, if any, or one before it, begins what is missing. */
+    if (step == PT_CURSOR_GONE && !c->bad && c->size > 0)
+        pt_collect_note_gap(r, c->node.ts);
     return e;
 }
 

@@ -358,12 +358,23 @@ START_TEST(memory_runs_out)
 }
 END_TEST
 
+struct taken_away {
+    uint32_t chunk;
+    unsigned marks; /* of the gap */
+};
+
 /* LOOP takes the chunk away when its first packet goes out. */
 static int take_away(void *context, const struct pt_log_packet *p)
 {
-    struct pt_info *info = pt_seg_info(&t.seg, *(const uint32_t *)context);
+    struct taken_away *x = context;
+    struct pt_info *info = pt_seg_info(&t.seg, x->chunk);
 
     ck_assert_uint_eq(p->events, 1);
+    if (p->chunk_seq & PT_LOG_MADE) {
+        ck_assert_uint_eq(p->first_ts, 6);
+        x->marks++;
+        return 0;
+    }
     info->word = pt_word_make(PT_CHUNK_OWNED, 0, pt_word_gen(info->word) + 1);
     return 0;
 }
@@ -371,8 +382,9 @@ static int take_away(void *context, const struct pt_log_packet *p)
 /* A chunk of two packets; one is overwritten.  Returns how many events its author has lost then. */
 static uint64_t overwritten_of(uint32_t level, uint32_t wid)
 {
+    struct taken_away x = { .marks = 0 };
+    struct pt_collect_sink sink = { take_away, &x };
     uint32_t chunk, slot;
-    struct pt_collect_sink sink = { take_away, &chunk };
     const struct pt_author author = { .wid = wid, .level = level };
     struct pt_collect r;
     uint64_t lost = 0;
@@ -382,6 +394,7 @@ static uint64_t overwritten_of(uint32_t level, uint32_t wid)
     t.seg.g.attr.stream_policy = POSIX_TRACE_LOOP;
     slot = ring_attach(&t.seg, level);
     ck_assert_int_eq(pt_pool_take(&t.seg, slot, 300, false, &chunk), PT_POOL_TAKEN);
+    x.chunk = chunk;
     pt_seg_chunk(&t.seg, chunk)->base_ts = 0;
     put_author(chunk, &author, 0);
     put(chunk, PT_RECORD_EVENT, POSIX_TRACE_START, 5, 0);
@@ -393,6 +406,7 @@ static uint64_t overwritten_of(uint32_t level, uint32_t wid)
     ck_assert_int_eq(pt_consumer_refresh(&t.live), 0);
     t.live.watermark = 2000;
     ck_assert_int_eq(pt_collect_write(&r), 0);
+    ck_assert_uint_eq(x.marks, 2);
     for (uint32_t i = 0; i < t.live.accounts.room; i++)
         if (t.live.accounts.tally[i].used)
             lost += pt_account_overwritten(&t.live.accounts.tally[i]);
@@ -455,6 +469,81 @@ START_TEST(overflows_in_order)
     ck_assert_uint_eq(made.count, 4);
     for (unsigned i = 1; i < made.count; i++)
         ck_assert_uint_ge(made.ts[i], made.ts[i - 1]);
+    pt_collect_deinit(&r);
+    pt_consumer_deinit(&t.live);
+    ring_remove(&t.seg);
+}
+END_TEST
+
+/* ---- overwritten while a round writes ---- */
+
+/* What a round wrote, and when LOOP overwrites how many of the chunks. */
+struct written {
+    uint64_t overflow, resume, first_after; /* first_after: of the event that follows the gap */
+    uint64_t last;                          /* of the events so far */
+    unsigned at, chunks, packets, marks;
+};
+
+static int write_and_overwrite(void *context, const struct pt_log_packet *p)
+{
+    struct written *x = context;
+    uint32_t taken;
+
+    if (p->chunk_seq & PT_LOG_MADE) {
+        *(x->marks++ % 2 ? &x->resume : &x->overflow) = p->first_ts;
+        return 0;
+    }
+    if (p->first_ts > x->last + 100)
+        x->first_after = p->first_ts;
+    else
+        x->last = p->last_ts;
+    if (++x->packets == x->at)
+        for (unsigned i = 0; i < x->chunks; i++)
+            ck_assert_int_eq(pt_pool_take(&t.seg, 0, 300, true, &taken), PT_POOL_TAKEN);
+    return 0;
+}
+
+/* Full chunks with an event every 100 ticks. */
+static uint64_t fill_all(uint32_t slot)
+{
+    uint64_t ts = 100;
+    uint32_t i;
+
+    while (pt_pool_take(&t.seg, slot, 300, false, &i) == PT_POOL_TAKEN) {
+        pt_seg_chunk(&t.seg, i)->base_ts = 0;
+        for (unsigned k = 0; k < 20; k++, ts += 100)
+            put(i, PT_RECORD_EVENT, PT_ID_USER_FIRST, (uint32_t)ts, 0);
+        pt_pool_close(&t.seg, i, slot, ts - 100);
+    }
+    return ts;
+}
+
+/* LOOP overwrites chunks that the round has found and not written yet: OVERFLOW and RESUME are
+ * around the gap, in the same round. */
+START_TEST(overwritten_within_a_round)
+{
+    struct written x = { .at = 1 + (unsigned)_i, .chunks = 3 + (unsigned)_i };
+    struct pt_collect_sink sink = { write_and_overwrite, &x };
+    struct pt_collect r;
+    uint64_t end;
+
+    memset(&t, 0, sizeof t);
+    ring_create(&t.seg, 8000);
+    t.seg.g.attr.stream_policy = POSIX_TRACE_LOOP;
+    end = fill_all(ring_attach(&t.seg, 0));
+    ck_assert_int_eq(pt_consumer_init(&t.live, &t.seg), 0);
+    t.live.windows.open = true;
+    ck_assert_int_eq(pt_collect_init(&r, &t.live, &sink), 0);
+    ck_assert_int_eq(pt_consumer_refresh(&t.live), 0);
+    t.live.watermark = end;
+    ck_assert_int_eq(pt_collect_write(&r), 0);
+    ck_assert_uint_eq(x.marks, 2);
+    ck_assert_uint_ne(x.first_after, 0);
+    ck_assert_uint_gt(x.overflow, x.last);
+    ck_assert_uint_le(x.overflow, x.last + 100);
+    ck_assert_uint_gt(x.resume, x.overflow);
+    ck_assert_uint_lt(x.resume, x.first_after);
+    pt_collect_commit(&r, &(struct pt_log_books){ .lsn = 0 });
     pt_collect_deinit(&r);
     pt_consumer_deinit(&t.live);
     ring_remove(&t.seg);
@@ -609,6 +698,7 @@ static void add(TCase *tc)
 {
     tcase_add_test(tc, full_twice_between_two_rounds);
     tcase_add_test(tc, overflows_in_order);
+    tcase_add_loop_test(tc, overwritten_within_a_round, 0, 2);
     tcase_add_loop_test(tc, gap_before_a_kill, 0, sizeof thens / sizeof *thens);
     tcase_add_test(tc, full_when_it_was_started);
     tcase_add_test(tc, overwritten_while_they_go_out);
