@@ -133,10 +133,20 @@ static void open_run(struct pt_collect *r, const struct pt_cursor *c, struct run
     pt_types_clear(&r->types);
 }
 
+/* A full LOOP log gives up packets in the order of their first events.  So there each START and
+ * STOP has a packet of its own, and no other packet has events of before and after one: START and
+ * STOP stay as long as the events before them. */
+static bool is_apart(const struct pt_collect *r, const struct pt_cursor *c, const struct run *run)
+{
+    if (r->live->seg->g.attr.log_policy != POSIX_TRACE_LOOP)
+        return false;
+    return c->author.wid == 0 || windows_until(r, run->p.last_ts) != windows_until(r, c->record.ts);
+}
+
 static void add_to_run(struct pt_collect *r, const struct pt_cursor *c, struct run *run)
 {
     if (run->open && (run->p.author.wid != c->author.wid || run->end != c->start ||
-                      run->p.author.tid != c->author.tid))
+                      run->p.author.tid != c->author.tid || is_apart(r, c, run)))
         close_run(r, c, run);
     if (!run->open)
         open_run(r, c, run);

@@ -4,6 +4,8 @@
  * A log with the policy UNTIL_FULL ends with one STOP, whichever event found no room: where the
  * stream was stopped before, its own STOP is the last event.  The same after SIGKILL, when the
  * log is read, recovered and read again, and after the file was cut.
+ *
+ * A log with the policy LOOP keeps START and STOP as long as the events before them.
  */
 #include <signal.h>
 #include <stdbool.h>
@@ -133,8 +135,66 @@ START_TEST(cut)
 }
 END_TEST
 
+/* The number of an event that follows another one without START and STOP is the next one. */
+static void check_numbers(int fd)
+{
+    uint64_t number, next = 0;
+    struct posixtrace_event e;
+    bool mark = true;
+    trace_id_t trid;
+    int none;
+
+    ck_assert_int_eq(posix_trace_open(fd, &trid), 0);
+    for (;;) {
+        ck_assert_int_eq(posixtrace_next_event(trid, &e, sizeof e, &none), 0);
+        if (none)
+            break;
+        if (e.id != tick) {
+            mark = true;
+            continue;
+        }
+        memcpy(&number, e.data, sizeof number);
+        ck_assert_uint_ge(number, next);
+        ck_assert_msg(mark || number == next, "%lu is missing, no STOP says so",
+                      (unsigned long)next);
+        next = number + 1;
+        mark = false;
+    }
+    ck_assert_uint_gt(next, 0);
+    ck_assert_int_eq(posix_trace_close(trid), 0);
+}
+
+static const size_t loop_sizes[] = { 1000, 5000, 20000, 40000, 60000 };
+
+/* One flush has many windows, and is larger than the log. */
+START_TEST(overwritten)
+{
+    int fd = log_file();
+    uint64_t number = 0;
+    trace_attr_t attr;
+    trace_id_t trid;
+
+    ck_assert_int_eq(posix_trace_eventid_open("tick", &tick), 0);
+    ck_assert_int_eq(posix_trace_attr_init(&attr), 0);
+    ck_assert_int_eq(posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_LOOP), 0);
+    ck_assert_int_eq(posix_trace_attr_setlogsize(&attr, loop_sizes[_i]), 0);
+    ck_assert_int_eq(posix_trace_create_withlog(0, &attr, fd, &trid), 0);
+    for (unsigned window = 0; window < 10; window++) {
+        ck_assert_int_eq(posix_trace_start(trid), 0);
+        for (unsigned i = 0; i < 200; i++, number++)
+            posix_trace_event(tick, &number, sizeof number);
+        ck_assert_int_eq(posix_trace_stop(trid), 0);
+        number += 100;
+    }
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+    check_numbers(fd);
+    close(fd);
+}
+END_TEST
+
 static void add(TCase *tc)
 {
+    tcase_add_loop_test(tc, overwritten, 0, sizeof loop_sizes / sizeof *loop_sizes);
     tcase_add_loop_test(tc, shut_down, 0, SIZES);
     tcase_add_loop_test(tc, killed, 0, SIZES);
     tcase_add_loop_test(tc, cut, 0, SIZES);
