@@ -139,8 +139,9 @@ static int put_missed(struct pt_collect *r)
 }
 
 /* LOOP: true if events were overwritten since the last round.  The loss decides over the
- * events of this round; OVERFLOW is written after them, because an event that this round
- * excludes may be the oldest that is missing. */
+ * events of this round; OVERFLOW is written before the first one that is delivered.  By then all
+ * that the round excludes were seen, for they are older, and one may be the oldest that is
+ * missing. */
 static bool look_at_overflow(struct pt_collect *r)
 {
     struct pt_consumer *l = r->live;
@@ -184,23 +185,27 @@ void pt_collect_note_gap(struct pt_collect *r, uint64_t from)
         r->gap_to = to;
 }
 
-/* The marks of earlier losses come first: they are one author's packets. */
 static int put_gap(struct pt_collect *r)
 {
     const struct pt_losses *x = &r->live->losses;
     unsigned out = pt_loss_marks_now(r->live->seg->h);
-    int e;
+    int e = 0;
 
-    if (r->gap_to == 0)
-        return 0;
-    e = put_overflow(r);
-    if (e == 0 && !x->overflowing && !(out & PT_MARK_OVERFLOW))
+    if (!x->overflowing && !(out & PT_MARK_OVERFLOW))
         e = put_made(r, POSIX_TRACE_OVERFLOW, r->gap_from, NULL, 0);
     if (e == 0 && !x->overflowing && !(out & PT_MARK_RESUME))
         e = put_made(r, POSIX_TRACE_RESUME, r->gap_to, NULL, 0);
     if (e == 0)
         r->gap_to = 0;
     return e;
+}
+
+/* Those of before the round first: they are one author's packets. */
+static int put_losses(struct pt_collect *r)
+{
+    int e = put_overflow(r);
+
+    return e < 0 || r->gap_to == 0 ? e : put_gap(r);
 }
 
 /* Are START and STOP in the order of time? */
@@ -211,13 +216,15 @@ PT_VALIDATOR bool windows_are_sorted(const struct pt_collect *r)
             return false;
     return true;
 }
-/* Gives a run to the sink.  If LOOP has recycled its chunk meanwhile, its events count as
+/* Gives a run to the sink, after the marks of losses before it: a full log then has no events
+ * after a loss without its marks.  If LOOP has recycled its chunk meanwhile, its events count as
  * overwritten. */
 static int emit(struct pt_collect *r, struct pt_run *run)
 {
     struct pt_consumer *l = r->live;
     struct pt_log_packet *p = &run->packet;
     struct pt_account *t;
+    int marks, e;
 
     pt_assert(run->packet.bytes > 0 && run->packet.events > 0);
     pt_assert(run->packet.first_ts <= run->packet.last_ts);
@@ -240,7 +247,9 @@ static int emit(struct pt_collect *r, struct pt_run *run)
         }
         p->records = r->copy;
     }
-    return r->sink.packet(r->sink.context, p);
+    marks = put_losses(r);
+    e = r->sink.packet(r->sink.context, p);
+    return marks ? marks : e;
 }
 
 /* Orders equal times by chunk, so that the order is the same each time: recovery makes the round
@@ -360,13 +369,11 @@ int pt_collect_write(struct pt_collect *r)
     if (e == 0)
         e = write_chunks(r);
     if (e == 0)
-        e = put_gap(r);
+        e = put_losses(r);
     if (e == 0 && r->switches)
         e = r->put_switches(r->switches, r);
     if (e == 0)
         e = pt_collect_waiting(r);
-    if (e == 0)
-        e = put_overflow(r);
     r->unfinished = e < 0;
     if (r->unfinished) {
         /* Some chunks still have events older than the watermark; the next round writes them. */

@@ -133,12 +133,12 @@ static void open_run(struct pt_collect *r, const struct pt_cursor *c, struct run
     pt_types_clear(&r->types);
 }
 
-/* A full LOOP log gives up packets in the order of their first events.  So there each START and
- * STOP has a packet of its own, and no other packet has events of before and after one: START and
- * STOP stay as long as the events before them. */
+/* A log with a size keeps or gives up packets in the order of their first events.  So there each
+ * START and STOP has a packet of its own, and no other packet has events of before and after one:
+ * no such log has events of both sides and not what stands between them. */
 static bool is_apart(const struct pt_collect *r, const struct pt_cursor *c, const struct run *run)
 {
-    if (r->live->seg->g.attr.log_policy != POSIX_TRACE_LOOP)
+    if (r->live->seg->g.attr.log_policy == POSIX_TRACE_APPEND)
         return false;
     return c->author.wid == 0 || windows_until(r, run->p.last_ts) != windows_until(r, c->record.ts);
 }

@@ -5,7 +5,8 @@
  * stream was stopped before, its own STOP is the last event.  The same after SIGKILL, when the
  * log is read, recovered and read again, and after the file was cut.
  *
- * A log with the policy LOOP keeps START and STOP as long as the events before them.
+ * A log with a size, of either policy, has no events of before and after STOP and START, or
+ * OVERFLOW and RESUME, without these.
  */
 #include <signal.h>
 #include <stdbool.h>
@@ -135,7 +136,7 @@ START_TEST(cut)
 }
 END_TEST
 
-/* The number of an event that follows another one without START and STOP is the next one. */
+/* The number of an event that follows another one without STOP or OVERFLOW is the next one. */
 static void check_numbers(int fd)
 {
     uint64_t number, next = 0;
@@ -150,7 +151,7 @@ static void check_numbers(int fd)
         if (none)
             break;
         if (e.id != tick) {
-            mark = true;
+            mark |= e.id == POSIX_TRACE_STOP || e.id == POSIX_TRACE_OVERFLOW;
             continue;
         }
         memcpy(&number, e.data, sizeof number);
@@ -164,28 +165,65 @@ static void check_numbers(int fd)
     ck_assert_int_eq(posix_trace_close(trid), 0);
 }
 
-static const size_t loop_sizes[] = { 1000, 5000, 20000, 40000, 60000 };
-
-/* One flush has many windows, and is larger than the log. */
-START_TEST(overwritten)
+static trace_id_t create_loop(int fd, int log_policy, size_t log_size, size_t stream_size)
 {
-    int fd = log_file();
-    uint64_t number = 0;
     trace_attr_t attr;
     trace_id_t trid;
 
     ck_assert_int_eq(posix_trace_eventid_open("tick", &tick), 0);
     ck_assert_int_eq(posix_trace_attr_init(&attr), 0);
+    ck_assert_int_eq(posix_trace_attr_setmaxdatasize(&attr, 16), 0);
+    ck_assert_int_eq(posix_trace_attr_setstreamsize(&attr, stream_size), 0);
     ck_assert_int_eq(posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_LOOP), 0);
-    ck_assert_int_eq(posix_trace_attr_setlogsize(&attr, loop_sizes[_i]), 0);
+    ck_assert_int_eq(posix_trace_attr_setlogfullpolicy(&attr, log_policy), 0);
+    ck_assert_int_eq(posix_trace_attr_setlogsize(&attr, log_size), 0);
     ck_assert_int_eq(posix_trace_create_withlog(0, &attr, fd, &trid), 0);
+    return trid;
+}
+
+static void trace(uint64_t *number, unsigned count)
+{
+    while (count-- > 0) {
+        posix_trace_event(tick, number, sizeof *number);
+        ++*number;
+    }
+}
+
+static const int log_policies[] = { POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL };
+
+/* A flush has many windows, and may be larger than the log. */
+START_TEST(windows_in_a_flush)
+{
+    int fd = log_file();
+    uint64_t number = 0;
+    trace_id_t trid = create_loop(fd, log_policies[_i % 2], 1500 + 300 * (size_t)_i, 1 << 20);
+
+    ck_assert_int_eq(posix_trace_start(trid), 0);
+    trace(&number, 1);
+    flush_log(trid);
     for (unsigned window = 0; window < 10; window++) {
-        ck_assert_int_eq(posix_trace_start(trid), 0);
-        for (unsigned i = 0; i < 200; i++, number++)
-            posix_trace_event(tick, &number, sizeof number);
+        trace(&number, 200);
         ck_assert_int_eq(posix_trace_stop(trid), 0);
         number += 100;
+        ck_assert_int_eq(posix_trace_start(trid), 0);
     }
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+    check_numbers(fd);
+    close(fd);
+}
+END_TEST
+
+/* The stream has overwritten events between two flushes. */
+START_TEST(losses_before_a_flush)
+{
+    int fd = log_file();
+    uint64_t number = 0;
+    trace_id_t trid = create_loop(fd, log_policies[_i % 2], 800 + STEP * (size_t)_i / 2, 8192);
+
+    ck_assert_int_eq(posix_trace_start(trid), 0);
+    trace(&number, 10);
+    flush_log(trid);
+    trace(&number, 2000);
     ck_assert_int_eq(posix_trace_shutdown(trid), 0);
     check_numbers(fd);
     close(fd);
@@ -194,7 +232,8 @@ END_TEST
 
 static void add(TCase *tc)
 {
-    tcase_add_loop_test(tc, overwritten, 0, sizeof loop_sizes / sizeof *loop_sizes);
+    tcase_add_loop_test(tc, windows_in_a_flush, 0, 200);
+    tcase_add_loop_test(tc, losses_before_a_flush, 0, 200);
     tcase_add_loop_test(tc, shut_down, 0, SIZES);
     tcase_add_loop_test(tc, killed, 0, SIZES);
     tcase_add_loop_test(tc, cut, 0, SIZES);
