@@ -26,7 +26,8 @@
  * the flush thread empties the stream.  Events missed since posixtrace_attach() are counted as
  * POSIXTRACE_LOST_OVERWRITTEN and show as OVERFLOW and RESUME in between; posixtrace_get_info() and
  * posixtrace_threadlist_getnext() count everything from posixtrace_attach() on.  The counts of a
- * thread that has ended are those of the last such call.
+ * thread that has ended are those of the last such call.  OVERFLOW and RESUME are also around the
+ * time in which the stream was full, if it ran again before the reader looked.
  *
  * When the creator has shut the stream down, or has died, the reader still gets the
  * remaining events; after the last one, calls that read or control return ENXIO.  A

@@ -13,6 +13,7 @@ void pt_auto_stop_init(struct pt_auto_stop *a, struct pt_seg *seg)
 {
     memset(a, 0, sizeof *a);
     a->seg = seg;
+    a->unseen_from = UINT64_MAX;
 }
 
 void pt_auto_stop_clear(struct pt_auto_stop *a, uint64_t ts)
@@ -20,6 +21,7 @@ void pt_auto_stop_clear(struct pt_auto_stop *a, uint64_t ts)
     a->start_due = a->resume_due = false;
     a->phase = PT_AUTO_NONE;
     a->gap_to = ts;
+    a->restarts = pt_start_filter_restarts(a->seg->h);
 }
 
 /* The time until which events after an automatic stop are refused; 0 if this stream ever had a
@@ -32,29 +34,37 @@ static uint64_t refuse_until(const struct pt_auto_stop *a, uint64_t ts)
 
 /* When the gap ended, which its consumer or a clear has done.  An onlooker takes the time from the
  * header; if the header is already about a later gap, the onlooker refuses none of the events it
- * finds.  *restarted: the stream ran again at that time. */
-static uint64_t end_of_gap(const struct pt_auto_stop *a, uint64_t state, bool *restarted)
+ * finds.  *restarted: the stream ran again at that time;
+ * *known: the time is the header's. */
+static uint64_t end_of_gap(const struct pt_auto_stop *a, uint64_t state, bool *restarted,
+                           bool *known)
 {
     const struct pt_seg_header *h = a->seg->h;
     uint64_t to = pt_load_acquire(&h->gap_to);
 
-    *restarted = false;
+    *restarted = *known = false;
     if (!a->passive || pt_state_ts(h, state) == 0 || pt_load_relaxed(&h->gap_from) != a->gap_from ||
         to < a->gap_from)
         return pt_state_is_full(state) ? a->gap_from : pt_clock_now(a->seg->g.clock);
     *restarted = pt_load_relaxed(&h->start_told) <= to;
+    *known = true;
     return to;
 }
 
 static void end_gap(struct pt_auto_stop *a, uint64_t state)
 {
-    bool restarted;
-    uint64_t to = end_of_gap(a, state, &restarted);
+    bool restarted, known;
+    uint64_t to = end_of_gap(a, state, &restarted, &known);
 
     a->start_due = restarted && a->phase == PT_AUTO_STOPPED;
     a->start_ts = to;
     if (a->start_due)
         pt_start_filter_copy(a->seg->h, &a->start_filter);
+    /* A STOP that was not due yet would now come after the START, or with the next one. */
+    if (a->passive && a->phase == PT_AUTO_STOP_DUE)
+        a->unseen_from = a->gap_from;
+    else
+        a->restarts += known;
     a->phase = PT_AUTO_NONE;
     a->gap_to = refuse_until(a, to);
 }
@@ -83,6 +93,19 @@ void pt_auto_stop_look(struct pt_auto_stop *a, uint64_t state)
                                                  : pt_stop_marks_choose(a->seg->h, state);
         begin_gap(a, ts);
     }
+}
+
+bool pt_auto_stop_missed(struct pt_auto_stop *a, uint64_t restarts, uint64_t *from)
+{
+    bool missed = (int64_t)(restarts - a->restarts) > 0;
+
+    if (a->unseen_from < *from)
+        *from = a->unseen_from;
+    missed |= a->unseen_from != UINT64_MAX;
+    a->unseen_from = UINT64_MAX;
+    if (missed)
+        a->restarts = restarts;
+    return missed;
 }
 
 /* Called before the stream leaves the full state: stores the gap for recovery and onlookers.

@@ -36,6 +36,8 @@ struct pt_auto_stop {
     uint64_t start_ts;          /* time of the START that is due, or of the end of the gap */
     struct pt_set start_filter; /* in force at start_ts */
     unsigned stop_out;          /* marks of the last automatic stop that the filter leaves out */
+    uint64_t restarts;          /* passive: of which it knows */
+    uint64_t unseen_from;       /* passive: the stop whose STOP came too late; UINT64_MAX: none */
 };
 
 void pt_auto_stop_init(struct pt_auto_stop *a, struct pt_seg *seg);
@@ -44,6 +46,10 @@ void pt_auto_stop_init(struct pt_auto_stop *a, struct pt_seg *seg);
  * So each event that was stamped since an automatic stop and is older than the watermark is
  * compared with the new gap. */
 void pt_auto_stop_look(struct pt_auto_stop *a, uint64_t state);
+/* Passive, after that: has the stream stopped itself and run again since the last look, and no STOP
+ * and START say so?  It was not before *from, which is the watermark of that look.  restarts: as
+ * loaded before the state. */
+bool pt_auto_stop_missed(struct pt_auto_stop *a, uint64_t restarts, uint64_t *from);
 /* Called on the copy of a dead consumer's segment, before its events are read: restores the
  * last automatic stop that the consumer ended, and the window after it. */
 void pt_auto_stop_recover(struct pt_auto_stop *a, struct pt_windows *w);

@@ -17,8 +17,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/assert.h"
+#include "base/clock.h"
 #include "consumer/consumer.h"
 #include "shm/mark_filter.h"
+#include "shm/start_filter.h"
 #include "shm/syncpoint.h"
 
 enum { NEAR = 16384, BUFFER = NEAR + PT_MAX_DATA + 64 };
@@ -64,29 +66,33 @@ void pt_consumer_finish(struct pt_consumer *l)
     l->finished = true;
 }
 
-/* Called with each new watermark, before events below it are read. */
-static void look_at_state(struct pt_consumer *l)
+/* Called with each new watermark, before events below it are read.  from: the watermark before. */
+static void look_at_state(struct pt_consumer *l, uint64_t from)
 {
     const struct pt_seg_header *h = l->seg->h;
-    uint64_t state = pt_load_seqcst(&h->state);
+    uint64_t restarts = pt_start_filter_restarts(h), state = pt_load_seqcst(&h->state);
 
     /* Not for LOOP streams, which do not start without room for START. */
     if (pt_state_runs(state) && l->seg->g.attr.stream_policy != POSIX_TRACE_LOOP)
         pt_windows_run_since(&l->windows, pt_state_ts(h, state));
     pt_auto_stop_look(&l->stops, state);
+    if (l->passive && pt_auto_stop_missed(&l->stops, restarts, &from))
+        pt_losses_miss(&l->losses, from, pt_clock_now(l->seg->g.clock), l->accounts.delivered_ts);
 }
 
 /* The order matters: first the watermark, then losses and chunks.  So an event before the
  * watermark, or a loss before it, is committed before the scan loads its chunk or word. */
 int pt_consumer_refresh(struct pt_consumer *l)
 {
+    uint64_t before = l->watermark;
+
     l->windows.now = pt_load_seqcst(&l->seg->h->window) != 0;
     if (l->finished)
         l->watermark = UINT64_MAX;
     else
         l->watermark = pt_watch_look(&l->watch, l->seg);
     pt_losses_look_at_missed(&l->losses, l->accounts.delivered_ts);
-    look_at_state(l);
+    look_at_state(l, before);
     if (!l->passive && !l->seg->copy)
         pt_syncpoint_maintain(l->seg->h, l->seg->g.clock);
     return pt_cursors_scan(&l->cursors, &l->windows);

@@ -76,6 +76,25 @@ bool pt_losses_take(struct pt_losses *x, uint64_t *first)
     return true;
 }
 
+/* As long as no later event was delivered. */
+static void miss_unseen(struct pt_losses *x, uint64_t delivered_ts)
+{
+    if (delivered_ts >= x->unseen_to)
+        return;
+    if (!x->missing || x->unseen_from < x->missed_from)
+        x->missed_from = x->unseen_from;
+    x->missing = true;
+}
+
+void pt_losses_miss(struct pt_losses *x, uint64_t from, uint64_t to, uint64_t delivered_ts)
+{
+    pt_assert_call(x->passive);
+    if (delivered_ts >= x->unseen_to || from < x->unseen_from)
+        x->unseen_from = from;
+    x->unseen_to = to;
+    miss_unseen(x, delivered_ts);
+}
+
 void pt_losses_look_at_missed(struct pt_losses *x, uint64_t delivered_ts)
 {
     struct pt_seg_header *h = x->seg->h;
@@ -83,6 +102,7 @@ void pt_losses_look_at_missed(struct pt_losses *x, uint64_t delivered_ts)
     uint64_t known = x->missed_known;
 
     x->missing = pt_loss_interval_look(h, delivered_ts, &x->missed_known, &x->missed_from);
+    miss_unseen(x, delivered_ts);
     if (x->missed_known == known)
         return;
     if (!x->passive)

@@ -35,7 +35,8 @@ struct pt_losses {
     bool overflow_hidden; /* overflowing: the filter left OVERFLOW out */
     bool missing;         /* the time before the watermark is in a gap */
     uint64_t missed_known, missed_from;
-    uint64_t overflow_ts; /* oldest event lost or skipped since the last report */
+    uint64_t unseen_from, unseen_to; /* pt_losses_miss() */
+    uint64_t overflow_ts;            /* oldest event lost or skipped since the last report */
 };
 
 void pt_losses_init(struct pt_losses *x, struct pt_seg *seg);
@@ -66,6 +67,9 @@ static inline void pt_losses_report(struct pt_losses *x, uint64_t ts)
     x->overflow_due = true;
     pt_losses_note(x, ts);
 }
+
+/* Passive: events are missing, at unknown times between these two. */
+void pt_losses_miss(struct pt_losses *x, uint64_t from, uint64_t to, uint64_t delivered_ts);
 
 /* Called with each new watermark; delivered_ts: time of the last event delivered. */
 void pt_losses_look_at_missed(struct pt_losses *x, uint64_t delivered_ts);

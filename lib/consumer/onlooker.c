@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "consumer/balance.h"
 #include "consumer/consumer.h"
+#include "shm/start_filter.h"
 #include "shm/syncpoint.h"
 
 /* Events that were overwritten before the onlooker's start make a gap, which metrics have to know
@@ -86,6 +87,7 @@ int pt_consumer_look_on(struct pt_consumer *l, struct pt_seg *seg)
     l->windows.next_no = UINT64_MAX;                       /* none was read */
     l->more = calloc(PT_CONSUMER_COPIES, sizeof *l->more); /* NULL: one event at a time */
     load_start(l);
+    l->stops.restarts = pt_start_filter_restarts(seg->h);
     r = pt_consumer_refresh(l);
     if (r == 0) {
         pt_consumer_learn_window(l);

@@ -52,6 +52,12 @@ static inline void pt_start_filter_renew(struct pt_seg_header *h)
     pt_store_seqcst(&h->start_filter, (word / (PT_FILTERS + 1) + 1) * (PT_FILTERS + 1));
 }
 
+/* How often the stream has been restarted. */
+static inline uint64_t pt_start_filter_restarts(const struct pt_seg_header *h)
+{
+    return pt_load_seqcst(&h->start_filter) / (PT_FILTERS + 1);
+}
+
 /* Chooses the place, or returns the one that was chosen.  PT_FILTERS: the stream was never
  * restarted, or its consumer is about to restart it. */
 static inline unsigned pt_start_filter_choose(struct pt_seg_header *h)

@@ -503,6 +503,45 @@ START_TEST(outside_windows)
 }
 END_TEST
 
+/* A full stream refuses events, which have no numbers.  It has been emptied and runs again before
+ * an onlooker looks, _i + 1 times: OVERFLOW and RESUME are around what is missing. */
+START_TEST(restarted_unseen)
+{
+    trace_id_t own = create(POSIX_TRACE_UNTIL_FULL, -1), trid = attach();
+    struct posixtrace_event e;
+    uint64_t number, next = 0, from = 10;
+    bool gap = false, mark = false;
+    unsigned marks;
+    int none = 0;
+
+    trace(0, from);
+    ck_assert_uint_eq(read_ticks(trid, 0), from);
+    next = from;
+    for (int i = 0; i <= _i; i++, from += 2000) {
+        trace(from, from + 2000);
+        ck_assert_uint_lt(read_all(own, &marks), 2000);
+    }
+    trace(from, from + 10);
+    for (;;) {
+        ck_assert_int_eq(posixtrace_next_event(trid, &e, sizeof e, &none), 0);
+        if (none)
+            break;
+        mark |= e.id == POSIX_TRACE_STOP;
+        gap = e.id == POSIX_TRACE_OVERFLOW || (gap && e.id != POSIX_TRACE_RESUME);
+        if (e.id != tick)
+            continue;
+        memcpy(&number, e.data, sizeof number);
+        ck_assert_uint_ge(number, next);
+        ck_assert(number == next || mark || gap);
+        next = number + 1;
+        mark = false;
+    }
+    ck_assert_uint_eq(next, from + 10);
+    ck_assert_int_eq(posixtrace_detach(trid), 0);
+    ck_assert_int_eq(posix_trace_shutdown(own), 0);
+}
+END_TEST
+
 START_TEST(overtaken)
 {
     trace_id_t own = create(POSIX_TRACE_LOOP, -1), trid = attach(), late;
@@ -829,6 +868,7 @@ static void add(TCase *t)
     tcase_add_test(t, several);
     tcase_add_test(t, skipping_overwritten);
     tcase_add_loop_test(t, outside_windows, 0, 2);
+    tcase_add_loop_test(t, restarted_unseen, 0, 3);
     tcase_add_test(t, overtaken);
     tcase_add_loop_test(t, overwritten_earlier, 0, 2);
     tcase_add_test(t, lost_earlier);
