@@ -31,6 +31,8 @@ typedef struct posixtrace_why posixtrace_why_t;
  *   metric      the measurements of a metric of threads, from their begin to their end
  *   at_tid      what that thread of at_pid (0: any process) did at at_ns: one time, as long as that
  *               lasted
+ *   pairs       for each NAME of these the same as begin "NAME:begin" and end "NAME:end", all in
+ *               the same two passes; posixtrace_why_select() chooses the one that results are of
  *   nothing     only what threads wait for where the log ends
  *
  * Instances count that begin and end from from_ns to to_ns; wants_thread, wants_begin: as of
@@ -49,6 +51,8 @@ struct posixtrace_why_options {
     void *context;
     size_t worst;
     size_t room;
+    const char *const *pairs;
+    size_t pair_count;
 };
 
 /*
@@ -67,6 +71,9 @@ int posixtrace_why_create(trace_id_t trid, const struct posixtrace_why_options *
 int posixtrace_why_take(posixtrace_why_t *why, uint64_t events, int *unavailable);
 int posixtrace_why_end(posixtrace_why_t *why);
 void posixtrace_why_free(posixtrace_why_t *why); /* or NULL */
+/* From now on summary, instances, segments and causes are those of that pair, by its index in
+ * pairs; the first one at first.  After posixtrace_why_end() only.  EINVAL: there is none. */
+int posixtrace_why_select(posixtrace_why_t *why, size_t pair);
 /* That were read, in both passes. */
 uint64_t posixtrace_why_events(const posixtrace_why_t *why);
 

@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The posixtrace authors
 """Pages of the random programs of report_random.py: the band of states of each thread has the sums of 'posixtrace
-report', to the nanosecond; locks are held from their lock to their unlock; flows lead to threads that waited.
+report', to the nanosecond; locks are held from their lock to their unlock; flows lead to threads that waited; and
+the worst cases are those of 'posixtrace why'.
 
 usage: page_random.py POSIXTRACE [FIRST_SEED [LOGS]]
 """
 
+import json
 import random
 import struct
 import sys
@@ -16,6 +18,7 @@ import report_random
 
 LOGS = 60
 FLOWS = []
+CASES = []
 WORDS = {"running": "run_ns", "runnable": "runnable_ns", "unnamed": "other_waits_ns", "unknown": "unknown_ns"}
 
 
@@ -26,6 +29,10 @@ def page_of(tool, folder, events):
     page = page_data.Page(folder / "log.html")
     page.check()
     page.check_levels(page.sums())
+    for pair in page.head["why"]:
+        alone = json.loads(report_random.run(tool, "why", "--format=json", pair["subject"], folder / "log.ptl"))
+        assert pair == alone, (pair, alone)
+        CASES.append(len(pair["instances"]))
     return page
 
 
@@ -125,5 +132,6 @@ def one_log(tool, folder, seed):
 
 if __name__ == "__main__":
     status = report_random.main(one_log, LOGS)
+    assert len(FLOWS) < LOGS or sum(CASES) > LOGS, CASES
     assert len(FLOWS) < LOGS or sum(map(bool, FLOWS)) > LOGS / 8, FLOWS
     sys.exit(status)

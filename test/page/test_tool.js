@@ -70,6 +70,12 @@ function lines(tool, log, ...more) {
         .split("\n").filter((line) => line).map(PT.decode.json);
 }
 
+/** What `why` alone says of a pair. */
+function explained(tool, log, pair) {
+    return PT.decode.json(execFileSync(tool, ["why", "--format=json", pair, log],
+                                       {encoding: "utf8"}));
+}
+
 /** Pairs NAME:begin, NAME:end of each thread: {name: [count, ns]}. */
 function pairsOf(events) {
     const open = new Map(), pairs = {};
@@ -115,6 +121,11 @@ async function check(page, tool, log, url) {
     for (const words of EXPRESSIONS)
         assert.strictEqual(await found(page, words), lines(tool, log, `--where=${words}`).length,
                            words);
+    const why = await page.run("PT.app.model.head.why");
+    assert.deepStrictEqual(why.map(({subject}) => subject).sort(),
+                           Object.keys(whole.slices).sort());
+    for (const one of why)
+        assert.deepStrictEqual(one, explained(tool, log, one.subject));
     await page.run("document.getElementById('tab-report').click()");
     const text = await page.run("document.getElementById('report').innerText");
     for (const name of Object.keys(whole.slices))

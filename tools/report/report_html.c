@@ -21,9 +21,6 @@
 
 enum { ROWS_MOST = 1000, PAIRS_MOST = 8, WORST = 3, BATCH = 16384 };
 
-/* Events that are read for pairs, at most: two passes for each. */
-#define WHY_EVENTS UINT64_C(8000000)
-
 struct html {
     struct report_view *v;
     struct atomic_file file;
@@ -48,54 +45,48 @@ static int explain(struct why_view *w, const struct posixtrace_why_options *o)
     if (error == 0)
         error = posixtrace_why_end(w->why);
     progress_end();
-    w->summary = posixtrace_why_summary(w->why);
     return error;
 }
 
-static char *names_of(const char *pair, const char *word)
+static void keep_why(struct html *html, struct why_view *w, const char *pair)
 {
-    char *name = tool_grow(NULL, strlen(pair) + strlen(word) + 1, 1);
-
-    stpcpy(stpcpy(name, pair), word);
-    return name;
+    w->subject = pair;
+    w->summary = posixtrace_why_summary(w->why);
+    if (w->summary->count == 0)
+        return;
+    out_capture();
+    why_print_json(w);
+    html->why[html->why_count++] = out_captured();
 }
 
-static int add_why(struct html *html, const char *pair)
-{
-    struct report_view *v = html->v;
-    struct why_view w = {
-        .log = v->log, .select = v->select, .sites = v->sites, .subject = pair, .origin = v->origin
-    };
-    char *begin = names_of(pair, ":begin"), *end = names_of(pair, ":end");
-    const struct posixtrace_why_options o = {
-        .begin = begin, .end = end, .from_ns = INT64_MIN, .to_ns = INT64_MAX, .worst = WORST
-    };
-    int error = explain(&w, &o);
-
-    if (error == 0 && w.summary->count > 0) {
-        out_capture();
-        why_print_json(&w);
-        html->why[html->why_count++] = out_captured();
-    }
-    posixtrace_why_free(w.why);
-    free(begin);
-    free(end);
-    return error ? tool_error("cannot read on in %s: %s", v->log->shown, failure_reason(error))
-                 : EXIT_DONE;
-}
-
-/* Those with the most time; as many as are read in a few seconds. */
-static int add_all_why(struct html *html)
+/* The pairs with the most time, all in the same passes. */
+static int add_why(struct html *html)
 {
     const struct report_view *v = html->v;
-    uint64_t most = WHY_EVENTS / (2 * v->log->info.events + 1);
-    int status = EXIT_DONE;
+    struct why_view w = {
+        .log = v->log, .select = v->select, .sites = v->sites, .origin = v->origin
+    };
+    const char *pairs[PAIRS_MOST];
+    struct posixtrace_why_options o = {
+        .from_ns = INT64_MIN, .to_ns = INT64_MAX, .worst = WORST, .pairs = pairs
+    };
+    int error;
 
-    most = most < PAIRS_MOST ? most : PAIRS_MOST;
-    html->why_left_out = v->rows[REPORT_PAIRS].count > most;
-    for (size_t i = 0; i < v->rows[REPORT_PAIRS].count && i < most && status == EXIT_DONE; i++)
-        status = add_why(html, report_pair(v, i)->name);
-    return status;
+    while (o.pair_count < v->rows[REPORT_PAIRS].count && o.pair_count < PAIRS_MOST) {
+        pairs[o.pair_count] = report_pair(v, o.pair_count)->name;
+        o.pair_count++;
+    }
+    html->why_left_out = v->rows[REPORT_PAIRS].count > o.pair_count;
+    if (o.pair_count == 0)
+        return EXIT_DONE;
+    error = explain(&w, &o);
+    for (size_t i = 0; error == 0 && i < o.pair_count; i++) {
+        posixtrace_why_select(w.why, i);
+        keep_why(html, &w, pairs[i]);
+    }
+    posixtrace_why_free(w.why);
+    return error ? tool_error("cannot read on in %s: %s", v->log->shown, failure_reason(error))
+                 : EXIT_DONE;
 }
 
 /* ---- the file ---- */
@@ -213,7 +204,7 @@ static int make(struct html *html, const char *path, uint64_t size)
     out_capture();
     report_print_json(v);
     html->report = out_captured();
-    status = add_all_why(html);
+    status = add_why(html);
     report_rows_free(v);
     if (status == EXIT_DONE)
         status = write_page(html, path, size);

@@ -70,11 +70,12 @@ static struct pt_why_cause *cause_of(posixtrace_why_t *w, const struct path *pat
     struct pt_report_key key = { .a = hash_of(&top),
                                  .b = hash_of(&deep),
                                  .c = hash_of(&above) + path->handed_over };
+    struct pt_report_map *causes = &w->subject->causes;
     struct pt_why_cause *c;
 
-    if (w->causes.count >= CAUSES_MOST && !pt_report_map_find(&w->causes, key))
+    if (causes->count >= CAUSES_MOST && !pt_report_map_find(causes, key))
         key = (struct pt_report_key){ .c = 1 };
-    c = pt_report_map_make(&w->causes, key, sizeof *c);
+    c = pt_report_map_make(causes, key, sizeof *c);
     if (!c) {
         w->error = ENOMEM;
         return NULL;
@@ -136,20 +137,21 @@ static int by_time(const void *a, const void *b)
 
 void pt_why_causes_end(posixtrace_why_t *w)
 {
+    struct pt_why_subject *s = w->subject;
     size_t count = 0;
 
-    w->sorted = calloc(w->causes.count + 1, sizeof *w->sorted);
-    if (!w->sorted) {
+    s->sorted = calloc(s->causes.count + 1, sizeof *s->sorted);
+    if (!s->sorted) {
         w->error = ENOMEM;
         return;
     }
-    for (size_t i = 0; i < w->causes.count; i++) {
-        struct pt_why_cause *c = w->causes.items[i];
-        double usual = w->typical ? (double)c->typical_ns / (double)w->typical : 0;
+    for (size_t i = 0; i < s->causes.count; i++) {
+        struct pt_why_cause *c = s->causes.items[i];
+        double usual = s->typical ? (double)c->typical_ns / (double)s->typical : 0;
 
-        c->row.beyond_ns = c->row.ns - pt_sum_rounded(usual * (double)w->summary.slow);
+        c->row.beyond_ns = c->row.ns - pt_sum_rounded(usual * (double)s->summary.slow);
         if (c->row.ns > 0)
-            w->sorted[count++] = c;
+            s->sorted[count++] = c;
     }
-    qsort(w->sorted, count, sizeof *w->sorted, by_time);
+    qsort(s->sorted, count, sizeof *s->sorted, by_time);
 }

@@ -8,30 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/metrics/language/machine.h"
 #include "analysis/metrics/run/run.h"
 #include "analysis/why/why_state.h"
 #include "base/assert.h"
 #include <posixtrace/system.h>
 
 /* ---- types ---- */
-
-/* Is it that type, or a further description of its name? */
-static bool is_named(const char *name, const char *wanted)
-{
-    return wanted && pt_is_type_of(wanted, name);
-}
-
-static unsigned pair_marks(const posixtrace_why_t *w, const char *name)
-{
-    unsigned marks = w->options.metric ? PT_WHY_ALL : 0;
-
-    if (name && is_named(name, w->begin))
-        marks |= PT_WHY_BEGINS;
-    if (name && is_named(name, w->end))
-        marks |= PT_WHY_ENDS;
-    return marks;
-}
 
 static bool is_switch(const struct pt_report_type *t)
 {
@@ -45,7 +27,7 @@ static bool is_life(const struct pt_report_type *t)
 
 static void first_typed(void *context, const char *name, struct pt_report_type *t)
 {
-    t->watched = pair_marks(context, name);
+    t->watched = pt_why_subject_marks(context, name);
     t->watched |= is_switch(t) ? PT_WHY_SWITCH : 0;
     t->watched |= is_life(t) ? PT_WHY_LIFE : 0;
 }
@@ -79,7 +61,7 @@ static void note_life(struct pt_why_runner *runner, const struct pt_report_type 
 static void note_first_switch(posixtrace_why_t *w, struct pt_why_runner *runner,
                               const struct pt_report_type *t)
 {
-    w->summary.switches++;
+    w->switches++;
     if (runner->switches)
         return;
     runner->switches = true;

@@ -44,8 +44,8 @@ static void forget_old(posixtrace_why_t *w, struct pt_why_begun *b, unsigned lif
         return;
     b->open = false;
     if (b->wanted && wants_thread(w, b) && w->pass == 1) {
-        w->summary.unknown += b->gap != w->report->gap;
-        w->summary.open += b->gap == w->report->gap;
+        w->subject->summary.unknown += b->gap != w->report->gap;
+        w->subject->summary.open += b->gap == w->report->gap;
     }
 }
 
@@ -135,7 +135,7 @@ static void sweep_keyed(posixtrace_why_t *w)
             break;
         k->begun.open &= k->begun.gap == w->report->gap || w->pass == 1;
         forget_old(w, &k->begun, 0);
-        w->summary.open += k->begun.open && k->begun.wanted && w->pass == 1;
+        w->subject->summary.open += k->begun.open && k->begun.wanted && w->pass == 1;
         free_keyed(w, k);
     }
 }
@@ -161,7 +161,7 @@ static void keyed_event(posixtrace_why_t *w, unsigned mark, const struct posixtr
     struct pt_why_keyed key = { .begun.open = false }, *k;
 
     if (!key_of(w, e, &key)) {
-        w->summary.unkeyed += w->pass == 1;
+        w->subject->summary.unkeyed += w->pass == 1;
         return;
     }
     HASH_FIND(hh, w->keyed, &key.key, sizeof key.key, k);
@@ -181,11 +181,13 @@ static void keyed_event(posixtrace_why_t *w, unsigned mark, const struct posixtr
 
 void pt_why_pair_event(posixtrace_why_t *w, unsigned mark, const struct posixtrace_event *e)
 {
+    unsigned number = mark >> PT_WHY_SUBJECT;
     struct pt_why_runner *th;
 
+    w->subject = &w->subjects[number];
     if (w->pass == 1) {
-        w->summary.begins += (mark & PT_WHY_BEGINS) != 0;
-        w->summary.ends += (mark & PT_WHY_ENDS) != 0;
+        w->subject->summary.begins += (mark & PT_WHY_BEGINS) != 0;
+        w->subject->summary.ends += (mark & PT_WHY_ENDS) != 0;
     }
     if (w->by) {
         keyed_event(w, mark, e);
@@ -195,9 +197,9 @@ void pt_why_pair_event(posixtrace_why_t *w, unsigned mark, const struct posixtra
     if (!th)
         return;
     if (mark & PT_WHY_ENDS)
-        end(w, &th->begun, th->life, e, NULL);
+        end(w, &th->begun[number], th->life, e, NULL);
     if (mark & PT_WHY_BEGINS)
-        begin(w, &th->begun, th->life, e);
+        begin(w, &th->begun[number], th->life, e);
 }
 
 static void leave_open(posixtrace_why_t *w, struct pt_why_begun *b, unsigned life,
@@ -226,10 +228,14 @@ void pt_why_pairs_end(posixtrace_why_t *w)
     for (size_t i = 0; i < w->runners.count; i++) {
         struct pt_why_runner *th = w->runners.items[i];
 
-        leave_open(w, &th->begun, th->life, NULL);
+        for (size_t n = 0; n < w->subject_count; n++) {
+            w->subject = &w->subjects[n];
+            leave_open(w, &th->begun[n], th->life, NULL);
+        }
         th->life = 0;
         th->ended = false;
     }
+    w->subject = w->subjects;
     HASH_ITER(hh, w->keyed, k, next)
     {
         leave_open(w, &k->begun, 0, &k->key.low);

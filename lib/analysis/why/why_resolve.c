@@ -113,7 +113,7 @@ static uint8_t early_share(const posixtrace_why_t *w, const struct pt_why_runner
     if (runner->switches)
         return p->gap == runner->switch_gap && !runner->begins_off ? PT_REPORT_RUN
                                                                    : PT_REPORT_UNKNOWN;
-    return w->summary.switches > 0 && w->gap_count > 0 ? PT_REPORT_UNKNOWN : p->share;
+    return w->switches > 0 && w->gap_count > 0 ? PT_REPORT_UNKNOWN : p->share;
 }
 
 static void resolve_part(posixtrace_why_t *w, const struct pt_why_frame *f,

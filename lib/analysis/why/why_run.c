@@ -12,14 +12,14 @@
 #include "analysis/why/why_state.h"
 #include "text/sum.h"
 
-enum { ROOM = 1 << 20, WORST_MOST = 1 << 20 };
+enum { ROOM = 1 << 20, WORST_MOST = 1 << 20, PAIRS_MOST = 1 << 20 };
 
 /* A bound of a measurement can be known so much later than its end. */
 static const int64_t late_ns = 2000000000;
 
 static bool explains(const posixtrace_why_t *w)
 {
-    return w->begin || w->options.metric || w->options.at_tid;
+    return w->subject->begin || w->options.metric || w->options.at_tid;
 }
 
 /* ---- passes ---- */
@@ -37,7 +37,7 @@ static int take_measurement(void *context, const struct posixtrace_measurement *
                                          .has_key = m->key != 0 };
 
     if (m->unknown) {
-        w->summary.unknown += w->pass == 1;
+        w->subject->summary.unknown += w->pass == 1;
         return 0;
     }
     if (m->begin_ns < w->options.from_ns || m->end_ns > w->options.to_ns ||
@@ -73,7 +73,7 @@ static int end_metric(posixtrace_why_t *w)
     error = posixtrace_metric_run_end(w->run);
     if (w->pass == 1) {
         posixtrace_metric_run_doubt(w->run, 0, &doubt, sizeof doubt);
-        w->summary.open = doubt.unfinished;
+        w->subject->summary.open = doubt.unfinished;
     }
     return error;
 }
@@ -102,23 +102,17 @@ static int end_first(posixtrace_why_t *w)
     w->gap_count = w->report->summary.gaps;
     posixtrace_report_free(w->report);
     w->report = NULL;
-    pt_why_choose(w);
+    for (size_t i = 0; i < w->subject_count; i++) {
+        w->subject = &w->subjects[i];
+        pt_why_choose(w);
+    }
+    w->subject = w->subjects;
     if (w->reach > 0 && w->run)
         pt_sum_add(&w->reach, late_ns);
     return error ? error : begin_pass(w, 2);
 }
 
 /* ---- results ---- */
-
-static void resolve_open(posixtrace_why_t *w)
-{
-    for (size_t i = 0; i < w->open_count && !w->error; i++) {
-        struct pt_why_kept *k = &w->kept[w->options.worst + i];
-
-        pt_why_resolve(w, &k->row);
-        pt_why_keep_segments(w, k);
-    }
-}
 
 int posixtrace_why_end(posixtrace_why_t *w)
 {
@@ -131,20 +125,8 @@ int posixtrace_why_end(posixtrace_why_t *w)
     error = error ? error : posixtrace_report_end(w->report);
     pt_why_find_blocked(w);
     pt_why_pairs_end(w);
-    resolve_open(w);
-    pt_why_resolve_at(w);
-    pt_why_causes_end(w);
-    error = error ? error : w->error;
-    w->summary.events = w->report->summary.events;
-    w->summary.calls = w->report->summary.calls;
-    w->summary.switches = w->report->summary.switches;
-    w->summary.gaps = w->report->summary.gaps;
-    w->summary.unmarked = w->report->summary.unmarked;
-    w->summary.long_calls_only = w->report->summary.long_calls_only;
-    w->summary.first_ns = w->report->summary.first_ns;
-    w->summary.last_ns = w->report->summary.last_ns;
-    w->summary.statistics = w->summary.count > 0 && w->statistics ? w->statistics : NULL;
-    return error;
+    pt_why_subjects_end(w);
+    return error ? error : w->error;
 }
 
 int posixtrace_why_take(posixtrace_why_t *w, uint64_t events, int *unavailable)
@@ -176,33 +158,26 @@ int posixtrace_why_take(posixtrace_why_t *w, uint64_t events, int *unavailable)
 
 static bool is_valid(const struct posixtrace_why_options *o)
 {
-    unsigned kinds = (o->begin || o->end) + (o->metric != NULL) + (o->at_tid != 0);
+    unsigned kinds = (o->begin || o->end) + (o->metric != NULL) + (o->at_tid != 0) +
+                     (o->pair_count > 0);
 
-    return kinds <= 1 && !o->begin == !o->end && (!o->by || o->begin) && o->worst <= WORST_MOST;
-}
-
-static bool copy_text(char **to, const char *text)
-{
-    *to = text ? strdup(text) : NULL;
-    return !text || *to;
+    return kinds <= 1 && o->pair_count <= PAIRS_MOST && !o->begin == !o->end &&
+           (!o->by || o->begin) && o->worst <= WORST_MOST;
 }
 
 static int prepare(posixtrace_why_t *w)
 {
     const struct posixtrace_why_options *o = &w->options;
+    int error;
 
     w->span_room = o->room ? o->room : ROOM;
     w->at_from = INT64_MIN;
     w->reach = o->at_tid != 0;
-    if (!copy_text(&w->begin, o->begin) || !copy_text(&w->end, o->end) || !copy_text(&w->by, o->by))
-        return ENOMEM;
-    w->worst = calloc(o->worst + 1, sizeof *w->worst);
-    w->kept = calloc(2 * o->worst + 2, sizeof *w->kept);
-    if (!w->worst || !w->kept || posixtrace_statistics_create(&w->statistics) != 0)
-        return ENOMEM;
-    if (w->by)
-        return posixtrace_fields_create(w->trid, &w->fields);
-    return 0;
+    error = pt_why_subjects_init(w);
+    if (error || !o->by)
+        return error;
+    w->by = strdup(o->by);
+    return w->by ? posixtrace_fields_create(w->trid, &w->fields) : ENOMEM;
 }
 
 int posixtrace_why_create(trace_id_t trid, const struct posixtrace_why_options *options,
@@ -269,22 +244,12 @@ void posixtrace_why_free(posixtrace_why_t *w)
     pt_report_map_deinit(&w->runners);
     pt_report_map_deinit(&w->cpus);
     pt_report_map_deinit(&w->pipes);
-    pt_report_map_deinit(&w->causes);
+    pt_why_subjects_deinit(w);
     posixtrace_report_free(w->report);
     posixtrace_metric_run_free(w->run);
     posixtrace_fields_free(w->fields);
-    posixtrace_statistics_free(w->statistics);
-    for (size_t i = 0; w->kept && i < w->kept_count; i++)
-        free(w->kept[i].segments.rows);
-    for (size_t i = 0; w->kept && i < w->open_count; i++)
-        free(w->kept[w->options.worst + i].segments.rows);
-    free(w->kept);
-    free(w->worst);
     free(w->rows.rows);
-    free(w->sorted);
     free(w->blocked);
-    free(w->begin);
-    free(w->end);
     free(w->by);
     free(w);
 }
@@ -298,14 +263,16 @@ uint64_t posixtrace_why_events(const posixtrace_why_t *w)
 
 const struct posixtrace_why_summary *posixtrace_why_summary(const posixtrace_why_t *w)
 {
-    return w ? &w->summary : NULL;
+    return w ? &w->subject->summary : NULL;
 }
 
 static const struct pt_why_kept *kept_at(const posixtrace_why_t *w, size_t i)
 {
-    if (!w || i >= w->kept_count + w->open_count)
+    const struct pt_why_subject *s = w ? w->subject : NULL;
+
+    if (!s || i >= s->kept_count + s->open_count)
         return NULL;
-    return i < w->kept_count ? &w->kept[i] : &w->kept[w->options.worst + i - w->kept_count];
+    return i < s->kept_count ? &s->kept[i] : &s->kept[w->options.worst + i - s->kept_count];
 }
 
 const struct posixtrace_why_instance *posixtrace_why_instance(const posixtrace_why_t *w, size_t i)
@@ -325,7 +292,9 @@ const struct posixtrace_why_segment *posixtrace_why_segment(const posixtrace_why
 
 const struct posixtrace_why_cause *posixtrace_why_cause(const posixtrace_why_t *w, size_t i)
 {
-    return w && w->sorted && i < w->causes.count && w->sorted[i] ? &w->sorted[i]->row : NULL;
+    const struct pt_why_subject *s = w ? w->subject : NULL;
+
+    return s && s->sorted && i < s->causes.count && s->sorted[i] ? &s->sorted[i]->row : NULL;
 }
 
 const struct posixtrace_why_blocked *posixtrace_why_blocked(const posixtrace_why_t *w, size_t i)

@@ -36,25 +36,27 @@ static void sink(int64_t *heap, size_t count, size_t i)
 
 static void add_length(posixtrace_why_t *w, int64_t length)
 {
-    if (w->worst_count < w->options.worst) {
-        w->worst[w->worst_count++] = length;
-        if (w->worst_count == w->options.worst)
-            for (size_t i = w->worst_count / 2; i-- > 0;)
-                sink(w->worst, w->worst_count, i);
-    } else if (w->worst_count > 0 && length > w->worst[0]) {
-        w->worst[0] = length;
-        sink(w->worst, w->worst_count, 0);
+    struct pt_why_subject *s = w->subject;
+    if (s->worst_count < w->options.worst) {
+        s->worst[s->worst_count++] = length;
+        if (s->worst_count == w->options.worst)
+            for (size_t i = s->worst_count / 2; i-- > 0;)
+                sink(s->worst, s->worst_count, i);
+    } else if (s->worst_count > 0 && length > s->worst[0]) {
+        s->worst[0] = length;
+        sink(s->worst, s->worst_count, 0);
     }
 }
 
 static void count_instance(posixtrace_why_t *w, const struct posixtrace_why_instance *i)
 {
+    struct pt_why_subject *s = w->subject;
     int64_t length = i->end_ns - i->begin_ns;
 
-    w->summary.count++;
+    s->summary.count++;
     w->reach = pt_why_larger(w->reach, length);
     add_length(w, length);
-    if (posixtrace_statistics_add(w->statistics, length) != 0)
+    if (posixtrace_statistics_add(s->statistics, length) != 0)
         w->error = ENOMEM;
 }
 
@@ -73,18 +75,18 @@ static uint64_t count_from(const posixtrace_statistics_t *s, int64_t from, int64
 
 void pt_why_choose(posixtrace_why_t *w)
 {
-    posixtrace_statistics_t *s = w->statistics;
+    struct pt_why_subject *s = w->subject;
 
-    w->least_ns = INT64_MAX;
-    for (size_t i = 0; i < w->worst_count; i++)
-        w->least_ns = pt_why_smaller(w->least_ns, w->worst[i]);
-    if (w->summary.count == 0)
+    s->least_ns = INT64_MAX;
+    for (size_t i = 0; i < s->worst_count; i++)
+        s->least_ns = pt_why_smaller(s->least_ns, s->worst[i]);
+    if (s->summary.count == 0)
         return;
-    w->summary.slow_ns = posixtrace_statistics_percentile(s, slow_percent);
-    w->summary.median_ns = posixtrace_statistics_percentile(s, 50);
-    w->low_ns = posixtrace_statistics_percentile(s, low_percent);
-    w->high_ns = posixtrace_statistics_percentile(s, high_percent);
-    w->step = 1 + count_from(s, w->low_ns, w->high_ns) / TYPICAL;
+    s->summary.slow_ns = posixtrace_statistics_percentile(s->statistics, slow_percent);
+    s->summary.median_ns = posixtrace_statistics_percentile(s->statistics, 50);
+    s->low_ns = posixtrace_statistics_percentile(s->statistics, low_percent);
+    s->high_ns = posixtrace_statistics_percentile(s->statistics, high_percent);
+    s->step = 1 + count_from(s->statistics, s->low_ns, s->high_ns) / TYPICAL;
 }
 
 /* ---- pass 2 ---- */
@@ -115,30 +117,33 @@ void pt_why_keep_segments(posixtrace_why_t *w, struct pt_why_kept *k)
 /* The worst are in their order. */
 static void keep(posixtrace_why_t *w, const struct posixtrace_why_instance *i)
 {
-    size_t at = w->kept_count;
+    struct pt_why_subject *s = w->subject;
+    size_t at = s->kept_count;
 
-    while (at > 0 && is_before(i, &w->kept[at - 1].row))
+    while (at > 0 && is_before(i, &s->kept[at - 1].row))
         at--;
     if (at == w->options.worst)
         return;
-    if (w->kept_count == w->options.worst)
-        free(w->kept[--w->kept_count].segments.rows);
-    memmove(w->kept + at + 1, w->kept + at, (w->kept_count - at) * sizeof *w->kept);
-    w->kept_count++;
-    w->kept[at] = (struct pt_why_kept){ .row = *i };
-    pt_why_keep_segments(w, &w->kept[at]);
+    if (s->kept_count == w->options.worst)
+        free(s->kept[--s->kept_count].segments.rows);
+    memmove(s->kept + at + 1, s->kept + at, (s->kept_count - at) * sizeof *s->kept);
+    s->kept_count++;
+    s->kept[at] = (struct pt_why_kept){ .row = *i };
+    pt_why_keep_segments(w, &s->kept[at]);
 }
 
 static bool is_sampled(posixtrace_why_t *w, int64_t length)
 {
-    return length >= w->low_ns && length <= w->high_ns && w->seen_typical++ % w->step == 0;
+    struct pt_why_subject *s = w->subject;
+    return length >= s->low_ns && length <= s->high_ns && s->seen_typical++ % s->step == 0;
 }
 
 static void explain(posixtrace_why_t *w, const struct posixtrace_why_instance *i)
 {
+    struct pt_why_subject *s = w->subject;
     int64_t length = i->end_ns - i->begin_ns;
-    bool slow = length >= w->summary.slow_ns, typical = is_sampled(w, length);
-    bool worst = length >= w->least_ns;
+    bool slow = length >= s->summary.slow_ns, typical = is_sampled(w, length);
+    bool worst = length >= s->least_ns;
 
     if (!slow && !typical && !worst)
         return;
@@ -146,12 +151,12 @@ static void explain(posixtrace_why_t *w, const struct posixtrace_why_instance *i
     if (w->error)
         return;
     if (typical) {
-        w->typical++;
+        s->typical++;
         pt_why_causes_add(w, false);
     }
     if (slow) {
-        w->summary.slow++;
-        pt_sum_add(&w->summary.beyond_ns, length - w->summary.median_ns);
+        s->summary.slow++;
+        pt_sum_add(&s->summary.beyond_ns, length - s->summary.median_ns);
         pt_why_causes_add(w, true);
     }
     if (worst)
@@ -169,11 +174,12 @@ void pt_why_instance(posixtrace_why_t *w, const struct posixtrace_why_instance *
 /* The oldest are kept, as many as of the worst. */
 void pt_why_open(posixtrace_why_t *w, const struct posixtrace_why_instance *i)
 {
-    size_t at = w->open_count;
-    struct pt_why_kept *list = w->kept + w->options.worst;
+    struct pt_why_subject *s = w->subject;
+    size_t at = s->open_count;
+    struct pt_why_kept *list = s->kept + w->options.worst;
 
     if (w->pass == 1) {
-        w->summary.open++;
+        s->summary.open++;
         w->reach = pt_why_larger(w->reach, i->end_ns - i->begin_ns);
         return;
     }
@@ -181,15 +187,16 @@ void pt_why_open(posixtrace_why_t *w, const struct posixtrace_why_instance *i)
         at--;
     if (at == w->options.worst)
         return;
-    if (w->open_count == w->options.worst)
-        w->open_count--;
-    memmove(list + at + 1, list + at, (w->open_count - at) * sizeof *list);
-    w->open_count++;
+    if (s->open_count == w->options.worst)
+        s->open_count--;
+    memmove(list + at + 1, list + at, (s->open_count - at) * sizeof *list);
+    s->open_count++;
     list[at] = (struct pt_why_kept){ .row = *i };
 }
 
 void pt_why_resolve_at(posixtrace_why_t *w)
 {
+    struct pt_why_subject *s = w->subject;
     struct posixtrace_why_instance i = { .begin_ns = w->at_part.at.from,
                                          .end_ns = w->at_part.at.to,
                                          .pid = w->at_pid,
@@ -200,9 +207,9 @@ void pt_why_resolve_at(posixtrace_why_t *w)
     if (!w->at_found || w->at_done)
         return;
     w->at_done = true;
-    w->summary.count = 1;
+    s->summary.count = 1;
     pt_why_resolve(w, &i);
-    w->kept[0].row = i;
-    w->kept_count = 1;
-    pt_why_keep_segments(w, &w->kept[0]);
+    s->kept[0].row = i;
+    s->kept_count = 1;
+    pt_why_keep_segments(w, &s->kept[0]);
 }

@@ -113,7 +113,8 @@ struct pt_why_runner *pt_why_runner(posixtrace_why_t *w, pid_t pid, pid_t tid)
 
     if (*recent && (*recent)->tid == tid && (*recent)->pid == pid)
         return *recent;
-    *recent = pt_report_map_make(&w->runners, key, sizeof **recent);
+    *recent = pt_report_map_make(&w->runners, key,
+                                 sizeof **recent + w->subject_count * sizeof *(*recent)->begun);
     if (!*recent) {
         w->error = ENOMEM;
         return NULL;

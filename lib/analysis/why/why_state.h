@@ -10,10 +10,12 @@
  * instance ends that is slow enough, its time is resolved from these spans.  Spans older than the
  * longest instance are dropped.
  *
- * why_run.c: passes, options.  why_pairs.c: instances.  why_select.c: which are explained.
- * why_spans.c: lists of spans, threads, objects.  why_observe.c: the observer.  why_resolve.c:
- * segments of a time.  why_wait.c: segments of a wait.  why_causes.c: sums by cause.
- * why_blocked.c: the end of the log.
+ * Several subjects share the passes and the spans; w->subject is the one of the present event.
+ *
+ * why_run.c: passes, options.  why_subject.c: subjects.  why_pairs.c: instances.  why_select.c:
+ * which are explained.  why_spans.c: lists of spans, threads, objects.  why_observe.c: the
+ * observer.  why_resolve.c: segments of a time.  why_wait.c: segments of a wait.  why_causes.c:
+ * sums by cause.  why_blocked.c: the end of the log.
  */
 #ifndef PT_WHY_STATE_H
 #define PT_WHY_STATE_H
@@ -32,9 +34,10 @@ enum pt_why_mark {
     PT_WHY_SWITCH = 4,
     PT_WHY_WAKES = 8, /* and what comes to a barrier */
     PT_WHY_UNLOCKS = 16,
-    PT_WHY_LIFE = 32, /* thread_begin, thread_end */
-    PT_WHY_ALL = 64,  /* a metric may look at it */
-    PT_WHY_IO = 128   /* begins a call that transfers data */
+    PT_WHY_LIFE = 32,  /* thread_begin, thread_end */
+    PT_WHY_ALL = 64,   /* a metric may look at it */
+    PT_WHY_IO = 128,   /* begins a call that transfers data */
+    PT_WHY_SUBJECT = 8 /* shift: the number of the subject that it begins or ends */
 };
 
 /* ---- spans ---- */
@@ -94,7 +97,6 @@ struct pt_why_begun { /* an instance */
 /* A thread, in both passes. */
 struct pt_why_runner {
     pid_t pid, tid;
-    struct pt_why_begun begun;
     unsigned life;
     bool ended;
     int64_t ended_ns;
@@ -109,6 +111,7 @@ struct pt_why_runner {
     struct pt_why_part channel;     /* its last wait for a condition or semaphore */
     size_t walk;                    /* why_blocked.c */
     bool listed;
+    struct pt_why_begun begun[]; /* by subject */
 };
 
 /* Spans of an object of a report. */
@@ -155,38 +158,46 @@ struct pt_why_cause {
     uint64_t last;      /* number of the instance that it was last counted for */
 };
 
+/* One pair or metric with its instances. */
+struct pt_why_subject {
+    char *begin, *end;
+    struct posixtrace_why_summary summary;
+    posixtrace_statistics_t *statistics;
+    /* Of pass 1: lengths of the worst, a heap with the least first. */
+    int64_t *worst;
+    size_t worst_count;
+    int64_t least_ns;        /* of the worst */
+    int64_t low_ns, high_ns; /* lengths about the median */
+    uint64_t typical, step, seen_typical;
+    /* Of pass 2: the worst, then those that are open. */
+    struct pt_why_kept *kept;
+    size_t kept_count, open_count;
+    struct pt_report_map causes;
+    struct pt_why_cause **sorted;
+};
+
 struct posixtrace_why {
     trace_id_t trid;
     struct posixtrace_why_options options;
-    char *begin, *end, *by;
-    struct posixtrace_why_summary summary;
+    char *by;
+    struct pt_why_subject *subjects, *subject; /* the present one */
+    size_t subject_count;
     posixtrace_report_t *report;
     posixtrace_fields_t *fields;
     posixtrace_metric_run_t *run;
-    posixtrace_statistics_t *statistics;
     unsigned pass;
     bool ended;
     int error; /* of an observer */
     uint64_t events;
-    uint64_t gap_count; /* of pass 1 */
+    uint64_t gap_count, switches; /* of pass 1 */
     struct pt_report_map runners, cpus, pipes;
     struct pt_why_runner *recent[PT_REPORT_RECENT]; /* by a part of the number */
     struct pt_why_keyed *keyed;
     size_t keyed_count;
-    /* Of pass 1: lengths of the worst, a heap with the least first; those that are open. */
-    int64_t *worst;
-    size_t worst_count;
-    int64_t reach;           /* spans are kept that long */
-    int64_t least_ns;        /* of the worst */
-    int64_t low_ns, high_ns; /* lengths about the median */
-    uint64_t typical, step, seen_typical;
+    int64_t reach; /* of pass 1: spans are kept that long */
     /* Of pass 2. */
     size_t spans, span_room;
-    struct pt_why_kept *kept; /* the worst */
-    size_t kept_count, open_count;
-    struct pt_why_rows rows; /* of the present one */
-    struct pt_report_map causes;
-    struct pt_why_cause **sorted;
+    struct pt_why_rows rows; /* of the present instance */
     uint64_t resolved;
     struct posixtrace_why_blocked *blocked;
     size_t blocked_count;
@@ -229,6 +240,16 @@ struct pt_why_object *pt_why_object(posixtrace_why_t *w, struct pt_report_object
 void pt_why_pair_event(posixtrace_why_t *w, unsigned mark, const struct posixtrace_event *e);
 void pt_why_pairs_end(posixtrace_why_t *w);
 void pt_why_pairs_free(posixtrace_why_t *w);
+
+/* ---- why_subject.c ---- */
+
+/* Makes those of the options, with room for the worst.  0, EINVAL or ENOMEM. */
+int pt_why_subjects_init(posixtrace_why_t *w);
+void pt_why_subjects_deinit(posixtrace_why_t *w);
+/* The number of the subject that events of the name begin or end, with the marks; 0: of none. */
+unsigned pt_why_subject_marks(const posixtrace_why_t *w, const char *name);
+/* Completes the rows of all. */
+void pt_why_subjects_end(posixtrace_why_t *w);
 
 /* ---- why_select.c ---- */
 

@@ -256,6 +256,134 @@ START_TEST(the_worst_are_in_order)
 }
 END_TEST
 
+/* Three threads with pairs in pairs, waits for each other and processors; events are lost once. */
+static trace_id_t make_several(void)
+{
+    begin_log();
+    for (pid_t tid = 1; tid <= 3; tid++)
+        add(tid, "posixtrace_thread_begin", (uint64_t)tid, 0);
+    for (unsigned i = 0; i < 400; i++) {
+        pid_t tid = 1 + (pid_t)(i * 7 % 3), other = 1 + tid % 3;
+
+        add(tid, "x:begin", i, 0);
+        add(other, "posixtrace_mutex_lock", 64, 7);
+        add(other, "posixtrace_mutex_locked", 64, 0);
+        add(tid, "y:begin", i, 0);
+        add(tid, "posixtrace_mutex_lock", 64, 8);
+        add(tid, "posixtrace_switch_out", 0, 0);
+        now += i * 77 % 300;
+        if (i == 200)
+            add(tid, "posix_trace_filter", 0, 0);
+        add(other, "posixtrace_mutex_unlock", 64, 9);
+        add(tid, "posixtrace_switch_in", 0, 0);
+        add(tid, "posixtrace_mutex_locked", 64, 0);
+        add(tid, "y:end", i, 0);
+        now += i * 31 % 200;
+        add(tid, "posixtrace_mutex_unlock", 64, 9);
+        if (i % 50 != 49)
+            add(tid, "x:end", i, 0);
+        add(tid, "z:begin", i, 0);
+        add(tid, "z:end", i, 0);
+    }
+    add(2, "y:begin", 0, 0);
+    add(2, "w", 0, 0);
+    return end_log();
+}
+
+static void same_segments(const posixtrace_why_t *a, const posixtrace_why_t *b, size_t instance)
+{
+    const struct posixtrace_why_segment *x, *y;
+    size_t i = 0;
+
+    do {
+        x = posixtrace_why_segment(a, instance, i);
+        y = posixtrace_why_segment(b, instance, i++);
+        ck_assert(!x == !y);
+        if (x)
+            ck_assert(x->depth == y->depth && x->state == y->state && x->reason == y->reason &&
+                      x->begin_ns == y->begin_ns && x->end_ns == y->end_ns && x->tid == y->tid &&
+                      x->relation == y->relation && x->other_tid == y->other_tid &&
+                      x->other_ns == y->other_ns && x->caller == y->caller);
+    } while (x);
+    ck_assert(i > 1);
+}
+
+static void same_causes(const posixtrace_why_t *a, const posixtrace_why_t *b)
+{
+    const struct posixtrace_why_cause *x, *y;
+    size_t i = 0;
+
+    do {
+        x = posixtrace_why_cause(a, i);
+        y = posixtrace_why_cause(b, i++);
+        ck_assert(!x == !y);
+        if (x)
+            ck_assert(x->ns == y->ns && x->beyond_ns == y->beyond_ns &&
+                      x->instances == y->instances && x->root.state == y->root.state &&
+                      x->segment.state == y->segment.state && x->root.tid == y->root.tid);
+    } while (x);
+}
+
+static void same_rows(const posixtrace_why_t *a, const posixtrace_why_t *b)
+{
+    const struct posixtrace_why_summary *one = posixtrace_why_summary(a),
+                                        *two = posixtrace_why_summary(b);
+    const struct posixtrace_why_instance *x, *y;
+    size_t i = 0;
+
+    ck_assert_mem_eq(one, two, offsetof(struct posixtrace_why_summary, statistics));
+    ck_assert(one->begins == two->begins && one->ends == two->ends && one->gaps == two->gaps);
+    do {
+        x = posixtrace_why_instance(a, i);
+        y = posixtrace_why_instance(b, i);
+        ck_assert(!x == !y);
+        if (!x)
+            break;
+        ck_assert(x->begin_ns == y->begin_ns && x->end_ns == y->end_ns && x->tid == y->tid &&
+                  x->open == y->open && x->segments == y->segments);
+        same_segments(a, b, i);
+    } while (++i);
+    ck_assert(i > 3);
+    same_causes(a, b);
+}
+
+/* Pairs that share the passes have the rows that each has alone. */
+START_TEST(pairs_share_the_passes)
+{
+    static const char *const names[] = { "y", "x", "absent", "z" };
+    struct posixtrace_why_options o = { .from_ns = INT64_MIN,
+                                        .to_ns = INT64_MAX,
+                                        .worst = 4,
+                                        .pairs = names,
+                                        .pair_count = 4 },
+                                  alone = pair;
+    trace_id_t trid = make_several();
+    posixtrace_why_t *all = explain(trid, &o, 1000), *one = explain(trid, &pair, 0);
+
+    ck_assert_int_eq(posixtrace_why_select(all, 4), EINVAL);
+    ck_assert_int_eq(posixtrace_why_select(NULL, 0), EINVAL);
+    ck_assert_int_eq(posixtrace_why_select(all, 2), 0);
+    ck_assert_uint_eq(posixtrace_why_summary(all)->count, 0);
+    ck_assert_ptr_null(posixtrace_why_instance(all, 0));
+    ck_assert_int_eq(posixtrace_why_select(all, 1), 0);
+    ck_assert_uint_gt(posixtrace_why_summary(all)->unknown, 0);
+    same_rows(all, one);
+    posixtrace_why_free(one);
+    alone.begin = "y:begin";
+    alone.end = "y:end";
+    one = explain(trid, &alone, 0);
+    ck_assert_int_eq(posixtrace_why_select(all, 0), 0);
+    ck_assert_uint_eq(posixtrace_why_summary(all)->open, 1);
+    same_rows(all, one);
+    posixtrace_why_free(one);
+    posixtrace_why_free(all);
+    o.begin = "x:begin";
+    o.end = "x:end";
+    ck_assert_int_eq(posixtrace_why_create(trid, &o, sizeof o, &all), EINVAL);
+    ck_assert_int_eq(posix_trace_close(trid), 0);
+}
+END_TEST
+
 static void add_tests(TCase *tc)
 {
     tcase_add_test(tc, wrong_arguments_are_einval);
@@ -263,6 +391,7 @@ static void add_tests(TCase *tc)
     tcase_add_test(tc, what_is_not_kept_is_said);
     tcase_add_test(tc, a_long_chain_ends);
     tcase_add_test(tc, the_worst_are_in_order);
+    tcase_add_test(tc, pairs_share_the_passes);
 }
 
 int main(void)
