@@ -80,8 +80,8 @@ def compare_events(page, lines):
 # ---- slices ----
 
 def chrome_slices(tool, log):
-    """(tid, pid, name, begin, end) of the slices that end, but for those of processors."""
-    found, stacks = [], {}
+    """(tid, pid, name, begin, end) of the slices that end, but for those of processors; those that were cut."""
+    found, cut, stacks = [], [], {}
     chrome = log.with_suffix(".chrome")
     chrome.unlink(missing_ok=True)
     run(tool, "export", "--to=chrome", log, chrome, silent=False)
@@ -92,14 +92,16 @@ def chrome_slices(tool, log):
         elif event["ph"] == "E":
             name, begin = stacks[key].pop()
             found.append((*key, name, begin, round(event["ts"] * 1000)))
+            if "cut" in event.get("args", {}):
+                cut.append(found[-1])
         elif event["ph"] == "X" and event["pid"] != 2**32 - 1:
             begin = round(event["ts"] * 1000)
             found.append((*key, event["name"], begin, begin + round(event["dur"] * 1000)))
-    return sorted(found)
+    return sorted(found), cut
 
 
 def compare_slices(page, tool, log):
-    head, found = page.head, []
+    head, found, flagged = page.head, [], set()
     for row, label, begin, end, flags in page.slices():
         about = head["rows"][row]
         lane = head["lanes"][about["lane"]]
@@ -107,8 +109,10 @@ def compare_slices(page, tool, log):
         pid = head["processes"][lane["process"]]["pid"] if lane["process"] >= 0 else 0
         if not (flags & 2 and end == head["span"]):
             found.append((lane["tid"], pid, head["labels"][label], begin, end))
+            flagged |= {found[-1]} if flags & 2 else set()
     first = json.loads(run(tool, "print", "--format=jsonl", log, silent=False).split(b"\n")[0])["ts"] - int(head["origin"])
-    wanted = [(*key, begin + first, end + first) for *key, begin, end in chrome_slices(tool, log)]
+    wanted, cut = ([(*key, begin + first, end + first) for *key, begin, end in some] for some in chrome_slices(tool, log))
+    assert flagged >= {s for s in cut if s[4] != head["span"]}, set(cut) - flagged
     wanted = [s for s in wanted if s[4] != head["span"] or s in found]
     assert sorted(found) == wanted, (set(found) ^ set(wanted))
 
@@ -164,6 +168,17 @@ def check_log(tool, log):
     page.check_levels(page.sums())
     check_safe(page)
     return page
+
+
+def check_cut(tool, folder):
+    """A slice ends where events are lost, not at the end of the log."""
+    thread = {"pid": 1, "tid": 1, "thread_id": "0x1", "thread": "t", "addr": "0x1", "trunc": 0, "data": ""}
+    events = ["a:begin", "b:begin", "posix_trace_overflow", "posix_trace_resume", "b:end", "a:begin", "a:end", "x"]
+    page = check_log(tool, log_of(tool, folder, [
+        {**thread, "event": event, "ts": 10**18 + 100 * i} for i, event in enumerate(events)]))
+    found = [(page.head["labels"][label], begin, end, flags, page.head["rows"][row]["depth"])
+             for row, label, begin, end, flags in page.slices()]
+    assert sorted(found) == [("a", 0, 200, 2, 0), ("a", 500, 600, 0, 0), ("b", 100, 200, 2, 1)], found
 
 
 def check_safe(page):
@@ -368,6 +383,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         check_errors(tool, folder)
+        check_cut(tool, folder)
         check_kept(tool, folder)
         check_damaged(tool, rng, folder)
         check_sizes(tool, rng, folder)

@@ -5,6 +5,7 @@
  *   loop    the log overwrites its oldest events
  *   full    the log takes no more when it is full
  *   stream  the stream takes no more until it is flushed
+ *   one     of the second thread only, between the marks; both have a pair around that
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -35,6 +36,45 @@ static void *record(void *how)
     return NULL;
 }
 
+static void pair(const char *name)
+{
+    trace_event_id_t id;
+
+    must(posix_trace_eventid_open(name, &id), "eventid_open");
+    posix_trace_event(id, NULL, 0);
+}
+
+/* Until the stream says that it has lost events. */
+static void *overrun(void *unused)
+{
+    struct posix_trace_status_info status = { .posix_stream_overrun_status = 0 };
+
+    pair("inner:begin");
+    pair("inner:end");
+    pair("inner:begin");
+    while (status.posix_stream_overrun_status != POSIX_TRACE_OVERRUN) {
+        record("stream");
+        must(posix_trace_get_status(trid, &status), "get_status");
+    }
+    return unused;
+}
+
+static void lose_of_one(void)
+{
+    struct posix_trace_status_info status;
+    pthread_t thread;
+
+    pair("outer:begin");
+    must(pthread_create(&thread, NULL, overrun, NULL), "pthread_create");
+    must(pthread_join(thread, NULL), "pthread_join");
+    do {
+        must(posix_trace_flush(trid), "flush");
+        must(posix_trace_get_status(trid, &status), "get_status");
+    } while (status.posix_stream_status != POSIX_TRACE_RUNNING ||
+             status.posix_stream_full_status == POSIX_TRACE_FULL);
+    pair("outer:end");
+}
+
 int main(int argc, char **argv)
 {
     const char *how = argc == 3 ? argv[2] : "";
@@ -47,6 +87,11 @@ int main(int argc, char **argv)
     must(posix_trace_attr_setlogfullpolicy(&attr, strcmp(how, "loop") ? POSIX_TRACE_UNTIL_FULL
                                                                       : POSIX_TRACE_LOOP),
          "setlogfullpolicy");
+    if (strcmp(how, "one") == 0) {
+        must(posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_FLUSH), "setstreamfullpolicy");
+        must(posix_trace_attr_setstreamsize(&attr, 8192), "setstreamsize");
+        must(posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND), "setlogfullpolicy");
+    }
     if (strcmp(how, "stream") == 0) {
         must(posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_UNTIL_FULL),
              "setstreamfullpolicy");
@@ -56,7 +101,9 @@ int main(int argc, char **argv)
     must(posix_trace_eventid_open("tick", &tick), "eventid_open");
     must(posix_trace_create_withlog(0, &attr, fd, &trid), "create_withlog");
     must(posix_trace_start(trid), "start");
-    for (int i = 0; i < 4; i++) {
+    if (strcmp(how, "one") == 0)
+        lose_of_one();
+    for (int i = 0; i < 4 && strcmp(how, "one") != 0; i++) {
         must(pthread_create(&thread, NULL, record, (void *)how), "pthread_create");
         must(pthread_join(thread, NULL), "pthread_join");
     }

@@ -176,6 +176,29 @@ def test_crossing():
           said=["thread 100 ends a slice while one that began later is open"])
 
 
+def test_cuts():
+    """Where events are missing, slices end that may have ended unseen."""
+    log, mark = Log(), {"pid": 0, "tid": 0, "thread": ""}
+    log.add(0, "a:begin").add(1, "b:begin").add(2, "posix_trace_overflow", **mark)
+    log.add(3, "c:begin").add(4, "posix_trace_resume", **mark).add(5, "b:end").add(6, "d:begin")
+    log.add(7, "posix_trace_stop", **mark).add(9, "posix_trace_start", **mark)
+    log.add(10, "d:end").add(11, "e:begin").add(12, "posix_trace_stop", **mark)
+    lost, stopped = ({"cut": "events were lost"}, {"cut": "recording was stopped"})
+    if FORM == "perfetto":
+        lost = stopped = {"cut": True}
+    none = ("track", 0, 0, "not of a thread" if FORM == "perfetto" else "not of a process")
+    check(log, APP + [
+        at("begin", 0, "a", "a"), at("begin", 1, "b", "b"),
+        at("end", 2, "b", None, lost), at("end", 2, "a", None, lost), none,
+        at("instant", 2, "posix_trace_overflow", pid=0, tid=0), at("begin", 3, "c", "c"),
+        at("end", 4, "c", None, lost), at("instant", 4, "posix_trace_resume", pid=0, tid=0),
+        at("instant", 5, "b:end", "b"), at("begin", 6, "d", "d"),
+        at("instant", 7, "posix_trace_stop", pid=0, tid=0), at("end", 7, "d", None, stopped),
+        at("instant", 9, "posix_trace_start", pid=0, tid=0), at("instant", 10, "d:end", "d"),
+        at("begin", 11, "e", "e"), at("instant", 12, "posix_trace_stop", pid=0, tid=0)],
+          said=["events were lost in 1 place"])
+
+
 def test_recursion_and_threads():
     log, expected = Log(), list(APP)
     for depth in range(3):

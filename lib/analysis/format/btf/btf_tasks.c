@@ -151,6 +151,8 @@ static void come(struct pt_btf_writer *w, struct pt_btf_task *t, int32_t cpu)
     } else {
         step(w, t, "resume", PT_BTF_S_RUNNING);
         all_runnables(w, t, "resume", false);
+        if (t->cut)
+            pt_btf_runnables_cut(w, t);
     }
 }
 
@@ -207,6 +209,16 @@ void pt_btf_runnable_starts(struct pt_btf_writer *w, struct pt_btf_task *t, uint
     f->name = name;
     f->instance = w->next_instance[name]++;
     pt_btf_line(w, t->name, t->instance, PT_BTF_R, name, f->instance, "start", NULL);
+}
+
+/* A runnable that is suspended cannot terminate. */
+void pt_btf_runnables_cut(struct pt_btf_writer *w, struct pt_btf_task *t)
+{
+    t->cut = t->depth > 0 && t->state != PT_BTF_S_RUNNING;
+    if (t->cut || t->depth == 0)
+        return;
+    all_runnables(w, t, "terminate", true);
+    t->depth = 0;
 }
 
 bool pt_btf_runnable_ends(struct pt_btf_writer *w, struct pt_btf_task *t, uint32_t name)

@@ -8,6 +8,7 @@
 #define PT_FORMAT_BTF_TASKS_H
 
 #include "analysis/format/btf/btf.h"
+#include "analysis/format/common/cuts.h"
 #include "analysis/format/common/format.h"
 
 enum {
@@ -41,6 +42,7 @@ struct pt_btf_task {
     int32_t cpu;       /* where it is or was; -1: not known */
     uint8_t state;     /* enum pt_btf_state */
     uint8_t depth;
+    bool cut; /* its runnables end when it runs again: events were lost meanwhile */
     int64_t instance;
     uint32_t asked;              /* the lock that it waits for, or NO_NAME */
     struct pt_btf_frame *frames; /* PT_BTF_DEPTH of them, once there is one */
@@ -65,6 +67,7 @@ struct pt_btf_writer {
     unsigned rules;     /* PT_BTF_21, _22 or _23 */
     uint32_t excluded;  /* types, as bits */
     int64_t base, time; /* ns since 1970; of the line, since base */
+    struct pt_cuts cuts;
     struct pt_btf_names names;
     int64_t *next_instance; /* by name */
     struct pt_btf_table task_table, object_table;
@@ -107,6 +110,8 @@ void pt_btf_task_in(struct pt_btf_writer *w, struct pt_btf_task *t, int32_t cpu)
 void pt_btf_task_out(struct pt_btf_writer *w, struct pt_btf_task *t, int32_t cpu, bool preempted);
 void pt_btf_task_ends(struct pt_btf_writer *w, struct pt_btf_task *t);
 void pt_btf_runnable_starts(struct pt_btf_writer *w, struct pt_btf_task *t, uint32_t name);
+/* Its runnables may have ended unseen; no note can say so. */
+void pt_btf_runnables_cut(struct pt_btf_writer *w, struct pt_btf_task *t);
 /* False: it did not run. */
 bool pt_btf_runnable_ends(struct pt_btf_writer *w, struct pt_btf_task *t, uint32_t name);
 

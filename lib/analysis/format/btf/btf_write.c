@@ -213,6 +213,35 @@ static bool write_thread_event(struct pt_btf_export *x, struct pt_btf_task *t,
     return e->data_len == 0 || write_plain(x, t, type, e);
 }
 
+/* Runnables that may have ended unseen end: before the time of the event, where recording was
+ * stopped, else at it. */
+static void cut(struct pt_btf_export *x)
+{
+    for (uint32_t i = 0; i < x->w.task_table.count; i++) {
+        struct pt_btf_task *t = &x->w.tasks[i];
+
+        if (t->depth > 0 && pt_cuts_apply(&x->w.cuts, (int32_t)t->pid, (int32_t)t->tid))
+            pt_btf_runnables_cut(&x->w, t);
+    }
+}
+
+static void set_time(struct pt_btf_export *x, const struct posixtrace_event *e)
+{
+    int64_t cut_ns = 0;
+    bool cuts = pt_cuts_before(&x->w.cuts, e, &cut_ns) != NULL, before = cuts && cut_ns < e->ns;
+
+    if (before)
+        cut(x);
+    if (e->ns - x->w.base < x->w.time)
+        pt_job_note(x->w.job, PT_BTF_NOTE_TIME,
+                    "an event that was delivered late stands at the "
+                    "time of the one before it");
+    else
+        x->w.time = e->ns - x->w.base;
+    if (cuts && !before)
+        cut(x);
+}
+
 /* False: it could not be carried over. */
 static bool write_event(struct pt_btf_export *x, const struct posixtrace_event *e)
 {
@@ -226,12 +255,7 @@ static bool write_event(struct pt_btf_export *x, const struct posixtrace_event *
     }
     if (!x->began)
         pt_btf_begin(x, e->ns);
-    if (e->ns - x->w.base < x->w.time)
-        pt_job_note(x->w.job, PT_BTF_NOTE_TIME,
-                    "an event that was delivered late stands at the "
-                    "time of the one before it");
-    else
-        x->w.time = e->ns - x->w.base;
+    set_time(x, e);
     if (type->use == PT_BTF_A_LINE || type->use == PT_BTF_LINE_OTHER)
         return pt_btf_passthrough_line(x, e, type->use == PT_BTF_LINE_OTHER);
     if (x->from_btf && e->id >= POSIXTRACE_SWITCH_IN && e->id < POSIX_TRACE_UNNAMED_USEREVENT)
@@ -321,8 +345,10 @@ int pt_btf_write(struct pt_job *job)
     if (!x)
         return pt_job_fail(job, ENOMEM, "no memory");
     x->w.job = job;
+    pt_cuts_init(&x->w.cuts, job);
     if (take_options(x) == 0 && make_tables(x) == 0)
         write_events(x);
+    pt_cuts_deinit(&x->w.cuts);
     free_tables(x);
     free(x);
     return job->error;

@@ -227,6 +227,19 @@ static void put_end(void *self, const struct pt_tl_track *t, int64_t ns, uint32_
     close_event(c);
 }
 
+static void put_cut(void *self, const struct pt_tl_track *t, int64_t ns, uint32_t label,
+                    const char *because)
+{
+    struct chrome *c = self;
+
+    open_event(c, 'E', t, ns);
+    put_name(c, pt_timeline_label(c->timeline, label));
+    PT_JSON_TEXT(&c->json, ",\"args\":{\"cut\":");
+    pt_json_string(&c->json, because, strlen(because));
+    pt_json_char(&c->json, '}');
+    close_event(c);
+}
+
 /* A stack, as slices of the call that ended before it. */
 static void put_slices(struct chrome *c, const struct pt_tl_track *t, uint64_t frame)
 {
@@ -383,8 +396,9 @@ static void put_lost(void *self, const struct pt_tl_track *t, int64_t ns,
     PT_JSON_TEXT(&c->json, "}}");
 }
 
-static const struct pt_tl_ops ops = { put_first, put_track,   put_begin, put_end,  put_instant,
-                                      put_whole, put_counter, put_run,   put_lost, NULL };
+static const struct pt_tl_ops ops = { put_first,   put_track, put_begin,   put_end,
+                                      put_instant, put_whole, put_counter, put_run,
+                                      put_lost,    NULL,      put_cut };
 
 /* A thread that has a processor now has it to the end. */
 static void finish(struct chrome *c)

@@ -217,6 +217,24 @@ static void put_end(void *self, const struct pt_tl_track *t, int64_t ns, uint32_
     pt_perfetto_close(p, packet);
 }
 
+/* The annotation is what the slice is, not why: its value is true. */
+static void put_cut(void *self, const struct pt_tl_track *t, int64_t ns, uint32_t label,
+                    const char *because)
+{
+    struct pt_perfetto *p = self;
+    size_t packet, mark;
+
+    (void)label;
+    (void)because;
+    if (before_1970(p, ns, false))
+        return;
+    packet = open_packet(p, ns);
+    mark = open_event(p, SLICE_END, pt_perfetto_uuid(t));
+    pt_perfetto_arg_true(p, TRACK_EVENT_DEBUG_ANNOTATIONS, &p->names.cut, "cut");
+    pt_pb_close(&p->out, mark);
+    pt_perfetto_close(p, packet);
+}
+
 static void put_instant(void *self, const struct pt_tl_track *t, const struct pt_tl_event *ev)
 {
     struct pt_perfetto *p = self;
@@ -348,8 +366,8 @@ static void put_lost(void *self, const struct pt_tl_track *t, int64_t ns,
 }
 
 static const struct pt_tl_ops ops = {
-    pt_perfetto_first, pt_perfetto_track, put_begin, put_end,  put_instant,
-    put_whole,         put_counter,       put_run,   put_lost, NULL
+    pt_perfetto_first, pt_perfetto_track, put_begin, put_end, put_instant, put_whole,
+    put_counter,       put_run,           put_lost,  NULL,    put_cut
 };
 
 static int work(struct pt_perfetto *p)

@@ -28,7 +28,7 @@ struct pt_perfetto_names {
     uint64_t last; /* number given */
     uint64_t name[PT_TL_TYPES], category[PT_TL_TYPES];
     uint64_t *fields[PT_TL_TYPES]; /* of the layout's fields */
-    uint64_t data, ignores, misfit, truncated, end, goes_on, lost_name,
+    uint64_t data, ignores, misfit, truncated, end, goes_on, cut, lost_name,
         lost[POSIXTRACE_LOSS_CAUSES];
 };
 

@@ -8,15 +8,6 @@
 #include "analysis/format/timeline/timeline_state.h"
 #include "text/hash.h"
 
-/* A log of an older version may have losses without marks. */
-static bool hides_losses(struct pt_job *job)
-{
-    uint64_t marks = 0;
-
-    return pt_job_lost(job) > 0 &&
-           (posixtrace_event_count(job->trid, POSIX_TRACE_OVERFLOW, &marks) != 0 || marks == 0);
-}
-
 struct pt_timeline *pt_timeline_new(struct pt_job *job, const struct pt_tl_ops *ops, void *self)
 {
     struct pt_timeline *tl = calloc(1, sizeof *tl);
@@ -28,8 +19,7 @@ struct pt_timeline *pt_timeline_new(struct pt_job *job, const struct pt_tl_ops *
     tl->job = job;
     tl->ops = ops;
     tl->self = self;
-    tl->gap_ns = INT64_MIN;
-    tl->unmarked = hides_losses(job);
+    pt_tl_gaps_init(tl);
     if (pt_tl_options_read(tl))
         return tl;
     pt_timeline_free(tl);
@@ -43,6 +33,7 @@ void pt_timeline_free(struct pt_timeline *tl)
     pt_tl_options_free(tl);
     pt_tl_types_free(tl);
     free(tl->cpus);
+    pt_cuts_deinit(&tl->cuts);
     free(tl);
 }
 
@@ -117,6 +108,7 @@ static void begin(struct pt_timeline *tl, struct pt_tl_track *t, uint32_t label)
         tl->ops->instant(tl->self, t, &tl->ev);
         return;
     }
+    pt_tl_mark_open(tl, t);
     t->since[t->depth] = tl->ev.e->ns;
     t->open[t->depth++] = (uint16_t)label;
     tl->ops->begin(tl->self, t, tl->ev.e->ns, label, &tl->ev);
@@ -262,23 +254,6 @@ static void show(struct pt_timeline *tl, struct pt_tl_track *t)
         tl->ops->instant(tl->self, t, &tl->ev);
 }
 
-/* Between STOP and START nothing is lost, and yet what begins before need not end after it. */
-static void look_for_gap(struct pt_timeline *tl, const struct posixtrace_event *e)
-{
-    if (e->id == POSIX_TRACE_OVERFLOW || e->id == POSIX_TRACE_STOP)
-        tl->in_gap = true;
-    else if (e->id != POSIX_TRACE_RESUME && e->id != POSIX_TRACE_START)
-        return;
-    else
-        tl->in_gap = false;
-    tl->gap_ns = e->ns;
-}
-
-bool pt_timeline_is_whole(const struct pt_timeline *tl, int64_t since, int64_t ns)
-{
-    return !tl->unmarked && !tl->in_gap && since > tl->gap_ns && since <= ns;
-}
-
 bool pt_timeline_next(struct pt_timeline *tl)
 {
     struct posixtrace_event e;
@@ -293,7 +268,7 @@ bool pt_timeline_next(struct pt_timeline *tl)
     }
     if (tl->clock == 1 || e.ns > tl->last_ns)
         tl->last_ns = e.ns;
-    look_for_gap(tl, &e);
+    pt_tl_look_for_gap(tl, &e);
     type = pt_tl_type_of(tl, &e);
     if (!type)
         return false;

@@ -9,7 +9,8 @@
  * and names that end in begin and end (timeline_types.c).  Slices of one track are nested when they
  * reach the back end: if those of the program cross, the inner one is ended and begun again.  An
  * end without a beginning is an instant.  Slices that are open when a thread ends, or when another
- * thread gets its number, end there.
+ * thread gets its number, end there; those that are open when events of their thread are lost,
+ * are cut there (timeline_gaps.c).
  *
  * Memory does not grow with the trace.  Tracks are kept in a table of fixed size.  The least
  * recently used one is dropped; when it is used again, it is described to the back end again.
@@ -149,6 +150,9 @@ struct pt_tl_ops {
                  const uint64_t lost[POSIXTRACE_LOSS_CAUSES]);
     /* Each event, before its slices and the like; or NULL. */
     void (*event)(void *self, const struct pt_tl_track *t, const struct pt_tl_event *ev);
+    /* The slice ended after ns, or then, unseen; as end.  NULL: end, with ev NULL. */
+    void (*cut)(void *self, const struct pt_tl_track *t, int64_t ns, uint32_t label,
+                const char *because);
 };
 
 /* The options of each such format: for its table. */

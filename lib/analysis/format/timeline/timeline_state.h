@@ -4,6 +4,7 @@
 #ifndef PT_FORMAT_TIMELINE_STATE_H
 #define PT_FORMAT_TIMELINE_STATE_H
 
+#include "analysis/format/common/cuts.h"
 #include "analysis/format/timeline/timeline.h"
 
 enum { PT_TL_SETS = 2048, PT_TL_WAYS = 8 }; /* of the table of tracks */
@@ -32,6 +33,8 @@ struct pt_timeline {
     bool unmarked;            /* events were lost, and nothing says where */
     bool in_gap;              /* events are lost, or not recorded */
     int64_t gap_ns;           /* the end of the last such place */
+    struct pt_cuts cuts;
+    uint64_t has_open[PT_TL_SETS * PT_TL_WAYS / 64]; /* bits: tracks that may have open slices */
     struct pt_tl_event ev;
     char ignores[512]; /* text of ev */
     struct pt_tl_track tracks[PT_TL_SETS][PT_TL_WAYS];
@@ -58,6 +61,13 @@ struct pt_tl_track *pt_tl_track_of(struct pt_timeline *tl, int32_t pid, int32_t 
 
 /* What a start or a filter ignores, "nothing" or names; NULL: it is neither */
 const char *pt_tl_ignores(struct pt_timeline *tl, const struct posixtrace_event *e);
+
+/* timeline_gaps.c */
+void pt_tl_gaps_init(struct pt_timeline *tl);
+/* A slice begins on the track. */
+void pt_tl_mark_open(struct pt_timeline *tl, const struct pt_tl_track *t);
+/* Cuts slices that may have ended unseen, before the event is shown. */
+void pt_tl_look_for_gap(struct pt_timeline *tl, const struct posixtrace_event *e);
 
 /* timeline_cpus.c: false: it cannot be shown as what runs where */
 bool pt_tl_switch(struct pt_timeline *tl, struct pt_tl_track *t);

@@ -241,9 +241,11 @@ static void put_end(void *self, const struct pt_tl_track *t, int64_t ns, uint32_
 static void put_instant(void *self, const struct pt_tl_track *t, const struct pt_tl_event *ev)
 {
     struct tree *c = self;
+    /* Of an end after a loss the beginning may be there, or another one. */
+    bool cut = ev->type->end >= 0 && !pt_timeline_is_whole(c->timeline, INT64_MIN + 1, ev->e->ns);
 
     put_time(c, ev->e->ns);
-    fprintf(c->job->file, " %9s", "");
+    fprintf(c->job->file, " %9s", cut ? "?" : "");
     put_event(c, t, t->depth, ev->type->name, ev);
 }
 
@@ -293,8 +295,9 @@ static void put_lost(void *self, const struct pt_tl_track *t, int64_t ns,
                     posixtrace_loss_cause_text(i));
 }
 
-static const struct pt_tl_ops ops = { put_first, put_track,   put_begin, put_end,  put_instant,
-                                      put_whole, put_counter, put_run,   put_lost, NULL };
+static const struct pt_tl_ops ops = { put_first,   put_track, put_begin,   put_end,
+                                      put_instant, put_whole, put_counter, put_run,
+                                      put_lost,    NULL,      NULL };
 
 static int take_options(struct tree *c)
 {
