@@ -208,6 +208,56 @@ def check_random(tool, rng, folder):
     check_log(tool, log)
 
 
+# ---- pipes ----
+
+READ, WRITE = 0, 1
+
+
+def transfers(name, other_pid, switches):
+    """Thread 1 reads and waits until thread 2 writes; then 2 writes, and 1 reads without a wait."""
+    line = {"thread_id": "0x1", "thread": "t", "addr": "0x1", "trunc": 0}
+    events, pids = [], {1: 1, 2: other_pid}
+    add = lambda ns, tid, event, data=b"": events.append(
+        {**line, "ts": 10**18 + ns, "pid": pids[tid], "tid": tid, "event": "posixtrace_" + event, "data": data.hex()})
+    for tid in (1, 2):
+        if switches:
+            add(tid, tid, "switch_in", bytes(4))
+        add(2 + tid, tid, "thread_begin", struct.pack("<Q", tid))
+        for descriptor in (5, 6, 7):
+            add(4 + tid, tid, "descriptor", struct.pack("<iI", descriptor, 3) + name.encode() + b"\0")
+    begin = lambda ns, tid, call, descriptor: add(ns, tid, "io", struct.pack("<IiQ", call, descriptor, 64))
+    end = lambda ns, tid, call, descriptor, result=1: add(ns, tid, "io_done", struct.pack("<Iiq", call, descriptor, result))
+    begin(100, 1, READ, 5)
+    if switches:
+        add(110, 1, "switch_out", bytes(4))
+    begin(120, 2, WRITE, 7)
+    end(130, 2, WRITE, 7)
+    begin(200, 2, WRITE, 5 if "eventfd" in name else 6)
+    end(210, 2, WRITE, 5 if "eventfd" in name else 6)
+    if switches:
+        add(220, 1, "switch_in", bytes(4))
+    end(230, 1, READ, 5)
+    begin(300, 1, READ, 5)
+    end(310, 1, READ, 5)
+    return sorted(events, key=lambda event: event["ts"])
+
+
+def check_pipes(tool, folder):
+    """A read that waits is let go by the first write of another thread to the same pipe, or event counter."""
+    for switches in (False, True):
+        for name, other_pid, wanted in (("pipe:[77]", 1, 120), ("pipe:[77]", 9, 120), ("anon_inode:[eventfd]", 1, 200),
+                                        ("anon_inode:[eventfd]", 9, None), ("socket:[77]", 1, None)):
+            page = make_page(tool, log_of(tool, folder, transfers(name, other_pid, switches)))
+            lanes = page.head["lanes"]
+            found = [(lanes[source]["tid"], ns, lanes[target]["tid"], length, kind)
+                     for _, (source, ns, target, length, kind) in page.rows_of(page.head["detail"]["flows"], 5)]
+            base = 10**18 - int(page.head["origin"])
+            why = json.loads(run(tool, "why", "--at=+150ns", "--tid=1", "--format=json", folder / "a.ptl"))
+            others = {segment.get("other_tid") for segment in why["instances"][0]["segments"]} - {None}
+            assert others == ({2} if wanted else set()), (name, switches, why)
+            assert found == ([(2, wanted + base, 1, 230 - wanted, 4)] if wanted else []), (name, switches, found)
+
+
 # ---- sizes, errors ----
 
 def check_sizes(tool, rng, folder):
@@ -384,6 +434,7 @@ def main():
         folder = pathlib.Path(name)
         check_errors(tool, folder)
         check_cut(tool, folder)
+        check_pipes(tool, folder)
         check_kept(tool, folder)
         check_damaged(tool, rng, folder)
         check_sizes(tool, rng, folder)

@@ -150,6 +150,7 @@ static int kind_of(const struct pt_report_call *call)
     case POSIXTRACE_SEM_WAIT: return FLOW_SEMAPHORE;
     case POSIXTRACE_BARRIER_WAIT: return FLOW_BARRIER;
     case POSIXTRACE_THREAD_JOIN: return FLOW_THREAD;
+    case POSIXTRACE_IO: return FLOW_PIPE;
     default: return -1;
     }
 }
@@ -170,7 +171,7 @@ static void put_flow(struct pt_html_watch *w, unsigned kind, struct pt_report_th
 }
 
 void pt_html_call_ended(struct pt_html_watch *w, struct pt_report_thread *th,
-                        const struct pt_report_open *open)
+                        const struct pt_report_open *open, int64_t result)
 {
     const struct pt_html_object *object = open->object->watched;
     int kind = kind_of(open->call);
@@ -180,6 +181,8 @@ void pt_html_call_ended(struct pt_html_watch *w, struct pt_report_thread *th,
     if (kind == FLOW_LOCK && (open->holder.thread || open->off)) {
         from = pt_report_held_since(w->report, open->object, th, open->ns).thread;
         ns = open->object->last_ns;
+    } else if (kind == FLOW_PIPE) {
+        from = result > 0 ? pt_html_transfer_of(w, th, open, &ns) : NULL;
     } else if (kind > FLOW_LOCK && object && object->waker && object->wake_ns >= open->ns) {
         from = object->waker;
         ns = object->wake_ns;

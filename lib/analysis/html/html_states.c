@@ -11,7 +11,7 @@
 #include "analysis/metrics/run/reader.h"
 
 enum { BATCH = 16384, PARTS_MOST = 65536 };
-enum { SWITCHES = 1, WAKES = 2, STILL_WAITS = 4, ENDS = 8, ARRIVES = 16 };
+enum { SWITCHES = 1, WAKES = 2, STILL_WAITS = 4, ENDS = 8, ARRIVES = 16, TRANSFERS = 32 };
 
 struct pt_html_runner *pt_html_runner_of(struct pt_html_watch *w, struct pt_report_thread *th)
 {
@@ -215,8 +215,7 @@ static void note_wait(struct pt_html_watch *w, struct pt_report_thread *th, int6
 static void ended(void *context, struct pt_report_thread *th, const struct pt_report_open *open,
                   int64_t result)
 {
-    (void)result;
-    pt_html_call_ended(context, th, open);
+    pt_html_call_ended(context, th, open, result);
 }
 
 static void holds(void *context, struct pt_report_object *o, struct pt_report_thread *th,
@@ -252,6 +251,8 @@ static void typed(void *context, const char *name, struct pt_report_type *t)
         t->watched = ENDS;
     else if (t->role == PT_REPORT_BEGIN && t->call->id == POSIXTRACE_BARRIER_WAIT)
         t->watched = ARRIVES;
+    else if (t->role == PT_REPORT_BEGIN && t->call->id == POSIXTRACE_IO)
+        t->watched = TRANSFERS;
 }
 
 static void take_switch(struct pt_html_watch *w, struct pt_report_thread *th,
@@ -285,6 +286,8 @@ static void taken(void *context, struct pt_report_thread *th, const struct pt_re
         take_switch(w, th, t->role);
     else if (t->watched == STILL_WAITS)
         note_wait(w, th, e->ns);
+    else if (t->watched == TRANSFERS)
+        pt_html_transfers(w, th, e->ns);
     else if (t->watched == ENDS)
         pt_html_wakes(w, pt_report_object_of(w->report, join_call(), e), th, e->ns);
     else
@@ -351,6 +354,7 @@ void pt_html_states_pass(struct pt_html *h)
         pt_html_fail(h, error);
     pt_html_locks_end(&w);
     end_threads(&w);
+    pt_report_map_deinit(&w.channels);
     h->read += posixtrace_report_events(w.report);
     posixtrace_report_free(w.report);
 }

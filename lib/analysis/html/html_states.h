@@ -43,10 +43,22 @@ struct pt_html_object {
     int64_t wake_ns;
 };
 
+struct pt_html_transfer { /* a call that reads or writes */
+    struct pt_report_thread *thread;
+    int64_t ns;
+};
+
+/* By side, 0 reads and 1 writes: the last call, and the first after the last one of the other
+ * side. */
+struct pt_html_channel {
+    struct pt_html_transfer last[2], first[2];
+};
+
 struct pt_html_watch {
     struct pt_html *h;
     posixtrace_report_t *report;
     uint32_t lock_rows;
+    struct pt_report_map channels;
 };
 
 /* The one of a thread; NULL: no memory. */
@@ -63,8 +75,17 @@ void pt_html_wakes(struct pt_html_watch *w, struct pt_report_object *o, struct p
                    int64_t ns);
 /* A call of the thread has ended: the flow to it. */
 void pt_html_call_ended(struct pt_html_watch *w, struct pt_report_thread *th,
-                        const struct pt_report_open *open);
+                        const struct pt_report_open *open, int64_t result);
 /* Locks that are still held, and all that locks have. */
 void pt_html_locks_end(struct pt_html_watch *w);
+
+/* ---- html_pipes.c ---- */
+
+/* The thread has begun a call on a descriptor at ns. */
+void pt_html_transfers(struct pt_html_watch *w, struct pt_report_thread *th, int64_t ns);
+/* The thread whose call on the other side let that one continue, and when; NULL: none. */
+struct pt_report_thread *pt_html_transfer_of(const struct pt_html_watch *w,
+                                             const struct pt_report_thread *th,
+                                             const struct pt_report_open *open, int64_t *ns);
 
 #endif

@@ -13,7 +13,7 @@
  *
  * report_time.c: the time of threads.  report_waits.c: calls, locks, descriptors.
  * report_sites.c: their callers.
- * report_pairs.c: pairs.  report_cpu.c: which thread ran instead.  report_run.c: events.
+ * report_channels.c: pipes.  report_pairs.c: pairs.  report_cpu.c: which thread ran instead.  report_run.c: events.
  */
 #ifndef PT_REPORT_STATE_H
 #define PT_REPORT_STATE_H
@@ -236,6 +236,13 @@ bool pt_report_wants_begin(posixtrace_report_t *r, const struct posixtrace_event
 int pt_report_site_waits(posixtrace_report_t *r, const struct pt_report_thread *th,
                          const struct pt_report_open *open, int64_t ns);
 void pt_report_sites_free(posixtrace_report_t *r);
+
+/* ---- report_channels.c ---- */
+
+/* Does that call on the object read from a channel between threads (0), or write to one (1)?
+ * Calls with the same key are on the same one.  -1: neither. */
+int pt_report_channel(const struct pt_report_object *o, uint32_t call, uint32_t descriptor,
+                      struct pt_report_key *key);
 
 /* ---- report_locks.c ---- */
 

@@ -134,6 +134,7 @@ static void fill_call(struct pt_why_part *p, const struct pt_report_open *open)
     p->call_ns = open->ns;
     p->caller = open->caller;
     p->number = open->number;
+    p->descriptor = (uint32_t)(open->id >> 32);
 }
 
 /* p: the last part of a thread. */
@@ -391,12 +392,15 @@ static void add_wake(posixtrace_why_t *w, struct pt_report_thread *th, struct pt
 static void take_transfer(posixtrace_why_t *w, struct pt_report_thread *th, int64_t ns)
 {
     const struct pt_report_open *open = th->depth > 0 ? &th->open[th->depth - 1] : NULL;
-    int side = open && open->ns == ns ? pt_why_pipe_side(open->object, open->number) : -1;
+    struct pt_report_key key;
+    int side = open && open->ns == ns
+                   ? pt_report_channel(open->object, open->number, (uint32_t)(open->id >> 32), &key)
+                   : -1;
     struct pt_why_pipe *pipe;
 
     if (side < 0 || w->reach == 0)
         return;
-    pipe = pt_report_map_make(&w->pipes, pt_why_pipe_key(open->object), sizeof *pipe);
+    pipe = pt_report_map_make(&w->pipes, key, sizeof *pipe);
     if (pipe)
         add_to(w, &pipe->calls[side], th, ns, open->caller);
     else

@@ -56,7 +56,7 @@ struct pt_why_part {
     int64_t result;               /* of the call, if it has returned: the process that has ended */
     int64_t whole_from, whole_to; /* of a copy, before it was cut */
     uint64_t caller, gap;
-    uint32_t number, cpu;
+    uint32_t number, descriptor, cpu;
     uint8_t share;
     bool early;  /* before the first switch of the thread */
     bool failed; /* the call did */
@@ -124,7 +124,7 @@ struct pt_why_cpu {
     struct pt_why_list holds;
 };
 
-/* A pipe, by its name in the kernel: calls that read from it and that write to it, of all
+/* A pipe or event counter: calls that read from it and that write to it, of all
  * processes. */
 struct pt_why_pipe {
     struct pt_why_list calls[2];
@@ -298,9 +298,6 @@ const struct pt_why_list *pt_why_wakes(const posixtrace_why_t *w, const struct p
 const struct pt_why_wake *pt_why_waker(const struct pt_why_list *wakes,
                                        const struct pt_report_thread *th, int64_t from, int64_t to,
                                        unsigned *count);
-/* Does the call read from a pipe, or write to one (1)?  -1: neither. */
-int pt_why_pipe_side(const struct pt_report_object *o, uint32_t number);
-struct pt_report_key pt_why_pipe_key(const struct pt_report_object *o);
 
 /* ---- why_causes.c ---- */
 

@@ -8,11 +8,9 @@
  * all signals of the object in it are of one thread.  A thread that waits for a condition and has
  * its signal waits for the mutex, while another one has that.
  */
-#include <string.h>
 #include <posixtrace/system.h>
 
 #include "analysis/why/why_state.h"
-#include "text/hash.h"
 
 static void name_object(struct posixtrace_why_segment *s, const struct pt_report_object *o)
 {
@@ -123,34 +121,15 @@ static void resolve_lock(posixtrace_why_t *w, const struct pt_why_frame *f, cons
 
 /* ---- signals ---- */
 
-int pt_why_pipe_side(const struct pt_report_object *o, uint32_t number)
-{
-    if (o->row.kind != POSIXTRACE_WAIT_IO || !o->row.name || strncmp(o->row.name, "pipe:[", 6) != 0)
-        return -1;
-    switch (number) {
-    case POSIXTRACE_CALL_READ:
-    case POSIXTRACE_CALL_READV: return 0;
-    case POSIXTRACE_CALL_WRITE:
-    case POSIXTRACE_CALL_WRITEV: return 1;
-    default: return -1;
-    }
-}
-
-struct pt_report_key pt_why_pipe_key(const struct pt_report_object *o)
-{
-    const char *name = o->row.name;
-
-    return (struct pt_report_key){ .a = pt_hash_bytes(PT_HASH_START, name, strlen(name)) };
-}
-
 const struct pt_why_list *pt_why_wakes(const posixtrace_why_t *w, const struct pt_why_part *p)
 {
     const struct pt_why_object *object = p->object->watched;
     const struct pt_why_pipe *pipe = NULL;
-    int side = pt_why_pipe_side(p->object, p->number);
+    struct pt_report_key key;
+    int side = pt_report_channel(p->object, p->number, p->descriptor, &key);
 
     if (side >= 0)
-        pipe = pt_report_map_find(&w->pipes, pt_why_pipe_key(p->object));
+        pipe = pt_report_map_find(&w->pipes, key);
     if (side >= 0)
         return pipe ? &pipe->calls[1 - side] : NULL;
     return object ? &object->wakes : NULL;
