@@ -258,6 +258,32 @@ def check_pipes(tool, folder):
             assert found == ([(2, wanted + base, 1, 230 - wanted, 4)] if wanted else []), (name, switches, found)
 
 
+# ---- flame graph ----
+
+def check_flame(tool, folder):
+    """The stacks of waits are those of 'export --to=folded', the longest first; without stacks there are none."""
+    line, events = {"pid": 1, "thread_id": "0x1", "addr": "0x1", "trunc": 0}, []
+    add = lambda ns, tid, event, data: events.append({**line, "ts": 10**18 + ns, "tid": tid, "event": "posixtrace_" + event,
+                                                      "thread": EVIL[0][:15] if tid == 2 else "t", "data": data.hex()})
+    for i in range(1500):
+        add(100 * i, 1 + i % 2, "mutex_lock", struct.pack("<QQ", 64, 4096))
+        add(100 * i + 20 + i % 50, 1 + i % 2, "mutex_locked", struct.pack("<Qq", 64, 0))
+        add(100 * i + 20 + i % 50, 1 + i % 2, "stack", struct.pack("<H3Q", 3, 4096, 8192 + i % 1100, 12288))
+    log = log_of(tool, folder, events)
+    page = make_page(tool, log)
+    wanted = {}
+    for text in run(tool, "export", "--to=folded", log, "-").decode().splitlines():
+        frames, _, ns = text.rpartition(" ")
+        wanted[tuple(frames.split(";"))] = int(ns)
+    flame = page.head["flame"]
+    assert len(wanted) > len(flame) == 1001 and sum(one["ns"] for one in flame) == sum(wanted.values())
+    assert all(wanted[tuple(one["frames"])] == one["ns"] for one in flame[:-1])
+    assert flame[:-1] == sorted(flame[:-1], key=lambda one: -one["ns"]) and flame[-1]["frames"][0].startswith("other stacks")
+    check_safe(page)
+    events = [event for event in events if event["event"] != "posixtrace_stack"]
+    assert "flame" not in make_page(tool, log_of(tool, folder, events)).head
+
+
 # ---- sizes, errors ----
 
 def check_sizes(tool, rng, folder):
@@ -435,6 +461,7 @@ def main():
         check_errors(tool, folder)
         check_cut(tool, folder)
         check_pipes(tool, folder)
+        check_flame(tool, folder)
         check_kept(tool, folder)
         check_damaged(tool, rng, folder)
         check_sizes(tool, rng, folder)

@@ -94,6 +94,11 @@ void report_print_sites(const struct report_view *v);
 void report_print_pairs(const struct report_view *v);
 void report_print_json(const struct report_view *v);
 
+/* ---- report_flame.c ---- */
+
+/* JSON of the waits by stack, to be freed; NULL: the log has no stacks.  0 or an error number. */
+int report_flame(const struct report_view *v, char **json);
+
 /* ---- report_html.c ---- */
 
 /* Can a page be made of the log?  EXIT_DONE, or another status after a message. */

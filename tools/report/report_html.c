@@ -25,7 +25,7 @@ struct html {
     struct report_view *v;
     struct atomic_file file;
     int write_error;
-    char *report;
+    char *report, *flame;
     char *why[PAIRS_MOST];
     size_t why_count;
     bool why_left_out;
@@ -87,6 +87,15 @@ static int add_why(struct html *html)
     posixtrace_why_free(w.why);
     return error ? tool_error("cannot read on in %s: %s", v->log->shown, failure_reason(error))
                  : EXIT_DONE;
+}
+
+static int add_flame(struct html *html)
+{
+    int error = report_flame(html->v, &html->flame);
+
+    return error
+               ? tool_error("cannot read on in %s: %s", html->v->log->shown, failure_reason(error))
+               : EXIT_DONE;
 }
 
 /* ---- the file ---- */
@@ -182,7 +191,8 @@ static int write_page(struct html *html, const char *path, uint64_t size)
                                                .progress = show_progress,
                                                .code = name_code,
                                                .data = name_data,
-                                               .context = html };
+                                               .context = html,
+                                               .flame = html->flame };
     int error;
 
     progress_begin("events", log->info.events *
@@ -205,6 +215,8 @@ static int make(struct html *html, const char *path, uint64_t size)
     report_print_json(v);
     html->report = out_captured();
     status = add_why(html);
+    if (status == EXIT_DONE)
+        status = add_flame(html);
     report_rows_free(v);
     if (status == EXIT_DONE)
         status = write_page(html, path, size);
@@ -242,5 +254,6 @@ int report_print_html(struct report_view *v, const char *path, uint64_t size, bo
     for (size_t i = 0; i < html.why_count; i++)
         free(html.why[i]);
     free(html.report);
+    free(html.flame);
     return status;
 }

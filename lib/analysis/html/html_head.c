@@ -347,6 +347,11 @@ static void put_detail(const struct pt_html *h, struct pt_html_bytes *to)
 
 static void put_reports(const struct pt_html *h, struct pt_html_bytes *to)
 {
+    if (h->options.flame) {
+        put(to, "\"flame\":");
+        pt_html_json_copy(to, h->options.flame);
+        put(to, ",");
+    }
     put(to, "\"report\":");
     pt_html_json_copy(to, h->options.report ? h->options.report : "null");
     put(to, ",\n\"why\":[");

@@ -74,6 +74,8 @@ static void set_budget(struct pt_html *h)
         fixed += pt_html_pieces[i].length;
     if (h->options.report)
         fixed += strlen(h->options.report);
+    if (h->options.flame)
+        fixed += strlen(h->options.flame);
     for (size_t i = 0; i < h->options.why_count; i++)
         fixed += strlen(h->options.why_reports[i]);
     h->budget = h->size > fixed + h->size / 8 ? h->size - fixed : h->size / 8;

@@ -12,8 +12,8 @@
  * lib/analysis/why has one.
  *
  * report_time.c: the time of threads.  report_waits.c: calls, locks, descriptors.
- * report_sites.c: their callers.
- * report_channels.c: pipes.  report_pairs.c: pairs.  report_cpu.c: which thread ran instead.  report_run.c: events.
+ * report_sites.c: their callers.  report_channels.c: pipes.  report_pairs.c: pairs.
+ * report_cpu.c: which thread ran instead.  report_run.c: events.
  */
 #ifndef PT_REPORT_STATE_H
 #define PT_REPORT_STATE_H
