@@ -7,9 +7,13 @@ as 'export --to=chrome' has it, and levels that agree with them; of random logs 
 usage: page.py POSIXTRACE [SEED]
 """
 
+import errno
 import json
+import os
 import pathlib
 import random
+import resource
+import signal
 import struct
 import subprocess
 import sys
@@ -451,6 +455,44 @@ def check_errors(tool, folder):
     assert empty.head["events"] == 0 and not list(empty.events())
 
 
+def check_full(tool, folder):
+    """Where the disk is full, the message has the file and the reason; what was there under its name stays."""
+    rng = random.Random(1)
+    log = log_of(tool, folder, [{"ts": 10**18 + i, "pid": 1, "tid": 1, "thread_id": "0x1", "thread": "t", "event": "e",
+                                 "addr": "0x1", "trunc": 0, "data": rng.randbytes(16).hex()} for i in range(20_000)])
+    for options, before in (((), []), (("--force",), ["page.html"])):
+        disk = folder / "disk"
+        disk.mkdir()
+        page = disk / "page.html"
+        for name in before:
+            (disk / name).write_text("mine")
+        words = [tool, "report", f"--html={page}", *options, log]
+        limit = lambda: (signal.signal(signal.SIGXFSZ, signal.SIG_IGN), resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000)))
+        done = subprocess.run(words, capture_output=True, check=False, preexec_fn=limit)
+        check_refused(done, page, os.strerror(errno.EFBIG), before)
+        script = f"mount -t tmpfs -o size=300k none {disk} || exit 77; for f in {' '.join(before)}; do echo -n mine >{disk}/$f; done; " \
+                 f'"$@"; status=$?; ls -A {disk} | tr "\\n" " "; exit $status'
+        done = subprocess.run(["unshare", "--map-root-user", "--mount", "sh", "-c", script, "sh", *map(str, words)],
+                              capture_output=True, check=False)
+        if done.returncode == 1 and b"posixtrace" in done.stderr:
+            assert done.stdout.decode().split() == before, done
+            assert f"cannot write '{page}': {os.strerror(errno.ENOSPC)}" in done.stderr.decode(), done
+        else:
+            print("a small disk cannot be made here:", done.stderr.decode().strip())
+        for name in before:
+            (disk / name).unlink()
+        disk.rmdir()
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([tool, "report", "--html=-", log], stdout=full, stderr=subprocess.PIPE, check=False)
+    assert done.returncode == 1 and f"cannot write 'standard output': {os.strerror(errno.ENOSPC)}" in done.stderr.decode(), done
+
+
+def check_refused(done, page, reason, before):
+    assert done.returncode == 1 and f"cannot write '{page}': {reason}" in done.stderr.decode(), done
+    assert [path.name for path in page.parent.iterdir()] == before
+    assert all((page.parent / name).read_text() == "mine" for name in before)
+
+
 def main():
     tool = sys.argv[1]
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else random.randrange(2**32)
@@ -459,6 +501,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         check_errors(tool, folder)
+        check_full(tool, folder)
         check_cut(tool, folder)
         check_pipes(tool, folder)
         check_flame(tool, folder)
