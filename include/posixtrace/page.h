@@ -23,7 +23,8 @@ extern "C" {
  * name: of the log, for people.  print, why: command lines that show an event and explain a time,
  * for people to copy.  report: a JSON object, as of 'posixtrace report --format=json'; why_reports:
  * such of 'posixtrace why'; flame: waits by stack, an array of objects with frames, the outermost
- * first, and ns; each text is valid JSON.  note: for people, of what the caller has left
+ * first, and ns; distributions: how long waits for single objects took (docs/report-page.md); each
+ * text is valid JSON.  note: for people, of what the caller has left
  * out.  NULL: there is none.  size: bytes of the file at most, 0: 40 million; what does not fit is
  * left out, and the page says what.  A size below 500,000 is taken as that.  The names of threads
  * are always there, at some 200 bytes for each.
@@ -48,7 +49,7 @@ struct posixtrace_page_options {
     const char *(*code)(void *context, pid_t pid, int64_t ns, uint64_t address);
     const char *(*data)(void *context, pid_t pid, int64_t ns, uint64_t address);
     void *context;
-    const char *flame;
+    const char *flame, *distributions;
 };
 
 /* Can this build write pages?  It needs zlib. */

@@ -154,6 +154,16 @@ struct posixtrace_report_site {
     const posixtrace_statistics_t *statistics;
 };
 
+/* Waits of a thread for a lock that another thread had; a process has such rows for at most 65,536
+ * pairs of threads, the others are rows with the lock alone. */
+struct posixtrace_report_contention {
+    pid_t pid;
+    uint64_t object;       /* the lock */
+    pid_t tid, holder_tid; /* which waited, which had it; 0: others, not known */
+    uint64_t waits;
+    int64_t total_ns, longest_ns, longest_at_ns;
+};
+
 /* The time from an event x:begin of a thread to its next x:end. */
 struct posixtrace_report_pair {
     const char *name;
@@ -171,6 +181,8 @@ const struct posixtrace_report_thread *posixtrace_report_thread(const posixtrace
 const struct posixtrace_report_object *posixtrace_report_object(const posixtrace_report_t *r,
                                                                 size_t i);
 const struct posixtrace_report_site *posixtrace_report_site(const posixtrace_report_t *r, size_t i);
+const struct posixtrace_report_contention *posixtrace_report_contend(const posixtrace_report_t *r,
+                                                                     size_t i);
 const struct posixtrace_report_pair *posixtrace_report_pair(const posixtrace_report_t *r, size_t i);
 
 #ifdef __cplusplus

@@ -346,6 +346,24 @@ def check_locks(sim, report, window):
             assert not one[5] or row["holder_caller"] == 0x400000 + row["holder_tid"]
 
 
+def check_contention(sim, report, window):
+    """Rows of a lock and two threads add up to the lock; their holders had it."""
+    shown, true = {}, {}
+    for row in report["contention"]:
+        key = row["pid"], row["object"], row["tid"]
+        shown[key] = [a + b for a, b in zip(shown.get(key, (0, 0)), (row["waits"], row["total_ns"]))]
+        waits = [w for w in sim.waits if w[:2] == key[:2] and w[4] == row["tid"] and w[2] == row["longest_at_ns"]]
+        assert [w[3] - w[2] for w in waits] == [row["longest_ns"]], (row, waits)
+        assert row["holder_tid"] in (waits[0][5] or {0}) | {0}, (row, waits)
+        assert bool(row["holder_tid"]) == bool(waits[0][5]), (row, waits)
+    for w in within([w for w in sim.waits if w[6]], window, 2, 3):
+        key = w[0], w[1], w[4]
+        true[key] = [a + b for a, b in zip(true.get(key, (0, 0)), (1, w[3] - w[2]))]
+    assert shown == true, (shown, true)
+    order = [row["total_ns"] for row in report["contention"]]
+    assert order == sorted(order, reverse=True)
+
+
 def check_sites(sim, report, window):
     """Each thread locks from a place of its own."""
     sites = {(r["pid"], r["caller"]): r for r in report["sites"] if r["kind"] == "lock"}
@@ -380,6 +398,7 @@ def check_full(sim, report, window):
         else:
             assert shown == shares, (th.tid, shown, shares)
     check_locks(sim, report, window)
+    check_contention(sim, report, window)
     check_sites(sim, report, window)
     check_pairs(sim, report, window)
 

@@ -28,6 +28,12 @@ const object = {kind: "lock", pid: 31, object: 93827874996448, object_symbol: "c
 const report = {
     summary: {first_ns: at(0), last_ns: at(100000), events: 900},
     threads: [thread(31, 80000), thread(32, 40000), thread(33, 100000)], locks: [object],
+    contention: [{pid: 31, object: 93827874996448, object_symbol: "cache_lock", tid: 31,
+                  holder_tid: 32, waits: 4, total_ns: 8000, longest_ns: 4000,
+                  longest_at_ns: at(1000)},
+                 {pid: 31, object: 93827874996448, object_symbol: "cache_lock", tid: 33,
+                  holder_tid: 0, waits: 1, total_ns: 1000, longest_ns: 1000,
+                  longest_at_ns: at(7000)}],
     waits: [{...object, kind: "sleep", object: 0, object_symbol: "", holder_tid: undefined}],
     pairs: [{name: "request", count: 9, unknown: 0, open: 1, total_ns: 6000, p50_ns: 180,
              p99_ns: 4500, p99_9_ns: 4500, max_ns: 4500, max_at_ns: at(500), max_pid: 31,

@@ -281,6 +281,12 @@ async function reports(page, data) {
         assert.ok(text.includes(part), part);
     assert.match(await page.run("document.querySelector('#part-pairs svg[role=img]')" +
                                 ".getAttribute('aria-label')"), /p50 180 ns, p99 4\.500 µs/);
+    assert.match(await page.run("document.querySelector('#part-contention svg').textContent"),
+                 /worker\/31[^]*8\.000 µs × 4[^]*cache_lock[^]*worker\/32/);
+    assert.match(await page.run("document.querySelector('#part-contention tbody').innerText"),
+                 /worker\/31\s+cache_lock\s+worker\/32\s+4\s+8\.000 µs\s+4\.000 µs[^]*not known/);
+    assert.match(await page.run("document.querySelector('#part-locks figure').innerText"),
+                 /cache_lock, 5 times/);
     await page.until("document.querySelectorAll('#part-lengths figure').length === 3");
     assert.match(await page.run("document.getElementById('part-lengths').innerText"),
                  /request, \d+ times[^]*query, \d+ times/);
@@ -388,7 +394,9 @@ async function main(program) {
     const full = make({events: 1000, threads: 4, report, why: [why]});
 
     full.head.distributions = [{section: "pairs", row: 0, count: 9, bars: [[100, 200, 5],
-        [200, 900, 3], [4000, 5000, 1]], quantiles: [[50, 180], [99, 4500]]}];
+        [200, 900, 3], [4000, 5000, 1]], quantiles: [[50, 180], [99, 4500]]},
+                               {section: "locks", row: 0, count: 5, bars: [[1000, 4000, 5]],
+                                quantiles: [[50, 2000], [99, 4000]]}];
     try {
         const page = await browser.open();
         await drawsLanes(page, data);

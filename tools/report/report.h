@@ -5,7 +5,8 @@
  *
  * report_rows.c sorts the rows into sections; report_summary.c shows the first lines of each on one
  * screen, report_text.c and report_calls.c each section, report_json.c the same as one JSON object,
- * report_html.c all of it with the timeline as a page.
+ * report_graph.c contention as a graph, report_html.c all of it with the timeline as a page, with
+ * report_flame.c and report_distributions.c.
  */
 #ifndef REPORT_H
 #define REPORT_H
@@ -31,6 +32,7 @@ enum report_section {
     REPORT_SITES, /* not in the summary */
     REPORT_WORK,  /* waits for work, which say nothing of a slow server; not in the summary */
     REPORT_PREEMPTORS,
+    REPORT_CONTENTION, /* of locks, by two threads; in JSON and graphs only */
     REPORT_SECTIONS
 };
 
@@ -61,6 +63,7 @@ const struct posixtrace_report_thread *report_thread(const struct report_view *v
 const struct posixtrace_report_object *report_object(const struct report_view *v,
                                                      enum report_section section, size_t i);
 const struct posixtrace_report_site *report_site(const struct report_view *v, size_t i);
+const struct posixtrace_report_contention *report_contention(const struct report_view *v, size_t i);
 const struct posixtrace_report_pair *report_pair(const struct report_view *v, size_t i);
 
 int64_t report_wait_sum(const struct posixtrace_report_thread *t);
@@ -93,6 +96,16 @@ void report_print_objects(const struct report_view *v, enum report_section secti
 void report_print_sites(const struct report_view *v);
 void report_print_pairs(const struct report_view *v);
 void report_print_json(const struct report_view *v);
+
+/* ---- report_graph.c ---- */
+
+/* Contention in the language of Graphviz, or of Mermaid. */
+void report_print_graph(const struct report_view *v, bool mermaid);
+
+/* ---- report_distributions.c ---- */
+
+/* JSON, to be freed. */
+char *report_distributions(const struct report_view *v);
 
 /* ---- report_flame.c ---- */
 

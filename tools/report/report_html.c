@@ -25,7 +25,7 @@ struct html {
     struct report_view *v;
     struct atomic_file file;
     int write_error;
-    char *report, *flame;
+    char *report, *flame, *distributions;
     char *why[PAIRS_MOST];
     size_t why_count;
     bool why_left_out;
@@ -192,7 +192,8 @@ static int write_page(struct html *html, const char *path, uint64_t size)
                                                .code = name_code,
                                                .data = name_data,
                                                .context = html,
-                                               .flame = html->flame };
+                                               .flame = html->flame,
+                                               .distributions = html->distributions };
     int error;
 
     progress_begin("events", log->info.events *
@@ -214,6 +215,7 @@ static int make(struct html *html, const char *path, uint64_t size)
     out_capture();
     report_print_json(v);
     html->report = out_captured();
+    html->distributions = report_distributions(v);
     status = add_why(html);
     if (status == EXIT_DONE)
         status = add_flame(html);
@@ -255,5 +257,6 @@ int report_print_html(struct report_view *v, const char *path, uint64_t size, bo
         free(html.why[i]);
     free(html.report);
     free(html.flame);
+    free(html.distributions);
     return status;
 }

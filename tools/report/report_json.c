@@ -174,6 +174,28 @@ static void put_pair(const struct posixtrace_report_pair *p)
     json_close();
 }
 
+static void put_contention(const struct report_view *v)
+{
+    json_open("contention", '[');
+    for (size_t i = 0; i < report_shown(v, REPORT_CONTENTION); i++) {
+        const struct posixtrace_report_contention *c = report_contention(v, i);
+
+        json_open(NULL, '{');
+        json_integer("pid", c->pid);
+        json_count("object", c->object);
+        put_symbol(v, "object_symbol", c->pid, c->longest_at_ns, c->object,
+                   POSIXTRACE_ADDRESS_DATA);
+        json_integer("tid", c->tid);
+        json_integer("holder_tid", c->holder_tid);
+        json_count("waits", c->waits);
+        json_integer("total_ns", c->total_ns);
+        json_integer("longest_ns", c->longest_ns);
+        json_integer("longest_at_ns", c->longest_at_ns);
+        json_close();
+    }
+    json_close();
+}
+
 static void put_preemptors(const struct report_view *v)
 {
     const struct posixtrace_report_summary *s = v->summary;
@@ -231,6 +253,7 @@ void report_print_json(const struct report_view *v)
         put_thread(v, report_thread(v, REPORT_THREADS, i));
     json_close();
     put_objects(v, "locks", REPORT_LOCKS);
+    put_contention(v);
     put_objects(v, "waits", REPORT_WAITS);
     json_open("pairs", '[');
     for (size_t i = 0; i < report_shown(v, REPORT_PAIRS); i++)

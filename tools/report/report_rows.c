@@ -79,6 +79,18 @@ static int by_site(const void *a, const void *b)
     return order ? order : x->caller < y->caller ? -1 : x->caller > y->caller;
 }
 
+static int by_contention(const void *a, const void *b)
+{
+    const struct posixtrace_report_contention *x = *(const void *const *)a,
+                                              *y = *(const void *const *)b;
+    int order = larger_first(x->total_ns, y->total_ns);
+
+    order = order ? order : larger_first(y->pid, x->pid);
+    order = order ? order : larger_first(y->tid, x->tid);
+    order = order ? order : larger_first(y->holder_tid, x->holder_tid);
+    return order ? order : x->object < y->object ? -1 : x->object > y->object;
+}
+
 static int by_total(const void *a, const void *b)
 {
     const struct posixtrace_report_pair *x = *(const void *const *)a, *y = *(const void *const *)b;
@@ -138,9 +150,10 @@ static void add_objects(struct report_view *v)
 
 void report_rows_make(struct report_view *v)
 {
-    static int (*const orders[REPORT_SECTIONS])(const void *, const void *) = {
-        by_run, by_waited, by_waited, by_total, by_waited, by_site, by_waited, by_preempted
-    };
+    static int (*const orders[REPORT_SECTIONS])(
+        const void *, const void *) = { by_run,  by_waited, by_waited,    by_total,     by_waited,
+                                        by_site, by_waited, by_preempted, by_contention };
+    const struct posixtrace_report_contention *c;
     const struct posixtrace_report_site *site;
     const struct posixtrace_report_pair *p;
 
@@ -152,6 +165,8 @@ void report_rows_make(struct report_view *v)
     for (size_t i = 0; (p = posixtrace_report_pair(v->report, i)) != NULL; i++)
         if (p->count + p->unknown > 0)
             add(&v->rows[REPORT_PAIRS], p);
+    for (size_t i = 0; (c = posixtrace_report_contend(v->report, i)) != NULL; i++)
+        add(&v->rows[REPORT_CONTENTION], c);
     for (unsigned s = 0; s < REPORT_SECTIONS; s++)
         if (v->rows[s].count > 0)
             qsort(v->rows[s].rows, v->rows[s].count, sizeof *v->rows[s].rows, orders[s]);
@@ -185,6 +200,11 @@ const struct posixtrace_report_object *report_object(const struct report_view *v
 const struct posixtrace_report_site *report_site(const struct report_view *v, size_t i)
 {
     return v->rows[REPORT_SITES].rows[i];
+}
+
+const struct posixtrace_report_contention *report_contention(const struct report_view *v, size_t i)
+{
+    return v->rows[REPORT_CONTENTION].rows[i];
 }
 
 const struct posixtrace_report_pair *report_pair(const struct report_view *v, size_t i)

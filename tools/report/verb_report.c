@@ -18,7 +18,7 @@
 #include "common/draw.h"
 
 enum { FORMAT = 1, COLOUR, TOP, STRICT, HTML, HTML_SIZE, FORCE };
-enum { BATCH = 16384, TOP_DEFAULT = 10 };
+enum { BATCH = 16384 };
 
 static const struct option_spec options[] = { { "format", true, FORMAT },
                                               { "color", true, COLOUR },
@@ -40,8 +40,9 @@ static const char help[] =
     "\n"
     "  --html=OUT       write a page for a browser: the report and a timeline\n"
     "  --html-size=SIZE --force  its bytes at most (default 40M); replace OUT\n"
-    "  --format=FORMAT  text (default), or json: one object, times in ns\n"
-    "  --top=N          N rows a section, 0: all (default 10; json: all)\n"
+    "  --format=FORMAT  text (default); json: one object, times in ns; dot, mermaid:\n"
+    "                   a graph of locks, the threads that waited, and their holders\n"
+    "  --top=N          N rows a section, 0: all (default 10; graph: 40; json: all)\n"
     "  --color=WHEN     text in colour: auto (default), always or never\n" SELECT_HELP SITES_HELP
     "  --strict         exit with 3 if the log has lost events or is damaged\n"
     "  --help           print this\n"
@@ -56,18 +57,19 @@ struct request {
     enum colour_when colour;
     struct selection select;
     long top; /* -1: not given */
-    bool json, strict, force;
+    enum { TEXT, JSON, DOT, MERMAID } format;
+    bool strict, force;
     struct sites sites;
 };
 
 static int take_format(struct request *r, const char *value)
 {
-    static const char *const formats[] = { "text", "json", NULL };
+    static const char *const formats[] = { "text", "json", "dot", "mermaid", NULL };
     int index = options_index(value, formats);
 
     if (index < 0)
         return options_bad_word("format", value, formats);
-    r->json = index == 1;
+    r->format = (unsigned)index;
     return EXIT_DONE;
 }
 
@@ -164,16 +166,20 @@ static double event_cost(const struct log_file *log)
 
 static int print_view(const struct request *r, struct report_view *v)
 {
+    static const size_t top_default[] = { 10, 0, 40, 40 };
+
     v->summary = posixtrace_report_summary(v->report);
     v->origin = v->log->seekable ? v->log->info.first_ns : v->summary->first_ns;
     v->event_ns = event_cost(v->log);
     v->utf8 = draw_is_utf8();
     if (r->html)
         return report_print_html(v, r->html, r->html_size, r->force);
-    v->top = r->top >= 0 ? (size_t)r->top : r->json ? 0 : TOP_DEFAULT;
+    v->top = r->top >= 0 ? (size_t)r->top : top_default[r->format];
     report_rows_make(v);
-    if (r->json) {
+    if (r->format == JSON) {
         report_print_json(v);
+    } else if (r->format != TEXT) {
+        report_print_graph(v, r->format == MERMAID);
     } else {
         report_print_summary(v);
         report_print_sections(v);
@@ -216,12 +222,12 @@ static int serve(struct request *r)
         return tool_usage("no log named");
     if (r->html && select_is_any(&r->select))
         return tool_usage("a page shows the whole log: leave out %s", select_text(&r->select));
-    if (r->html && (r->json || r->top >= 0))
+    if (r->html && (r->format != TEXT || r->top >= 0))
         return tool_usage("a page has all of the report: leave out --%s",
-                          r->json ? "format" : "top");
+                          r->format != TEXT ? "format" : "top");
     if (r->html && strcmp(r->html, "-") == 0 && isatty(STDOUT_FILENO))
         return tool_usage("a page is no text for a terminal; name a file, or redirect it");
-    colour_begin(r->json ? COLOUR_NEVER : r->colour);
+    colour_begin(r->format != TEXT ? COLOUR_NEVER : r->colour);
     status = log_file_open(&log, r->path);
     if (status != EXIT_DONE)
         return status;

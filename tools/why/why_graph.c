@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/graph.h"
 #include "common/stdout_buffer.h"
 #include "common/tool.h"
 #include "common/units.h"
-#include "text/graph.h"
 #include "text/sum.h"
 
 enum { EDGES_MOST = 4096 };
@@ -131,24 +131,12 @@ static void drop(struct graph *g)
 
 /* ---- output ---- */
 
-static void put_label(const struct graph *g, const char *text)
-{
-    char shown[PT_GRAPH_BYTE];
-
-    for (; *text; text++)
-        out_bytes(shown, (size_t)(pt_graph_byte(shown, *text, g->mermaid) - shown));
-}
-
 static void put_node(const struct graph *g, size_t i)
 {
     const struct node *n = &g->nodes[i];
 
-    out_format("  n%zu%s\"", i, !g->mermaid ? " [label=" : n->object ? "([" : "[");
-    put_label(g, n->object ? n->object : why_thread(g->view, n->pid, n->tid));
-    if (g->mermaid)
-        out_text(n->object ? "\"])\n" : "\"]\n");
-    else
-        out_format("\"%s];\n", n->object ? ", shape=ellipse" : "");
+    graph_node(g->mermaid, i, n->object != NULL,
+               n->object ? n->object : why_thread(g->view, n->pid, n->tid));
 }
 
 static void put_edge(const struct graph *g, const struct edge *e)
@@ -160,15 +148,7 @@ static void put_edge(const struct graph *g, const struct edge *e)
         why_add(text, sizeof text, "%s%s", text[0] ? ", " : "", units_time(e->ns));
     if (g->view->subject && e->count > 1)
         why_add(text, sizeof text, " (%s times)", units_count(e->count));
-    if (g->mermaid)
-        out_format("  n%zu -->|\"", e->from);
-    else
-        out_format("  n%zu -> n%zu [label=\"", e->from, e->to);
-    put_label(g, text);
-    if (g->mermaid)
-        out_format("\"| n%zu\n", e->to);
-    else
-        out_format("\"%s];\n", e->deadlock ? ", color=red" : "");
+    graph_edge(g->mermaid, e->from, e->to, e->deadlock, text);
 }
 
 void why_print_graph(const struct why_view *v, bool mermaid)
@@ -176,7 +156,7 @@ void why_print_graph(const struct why_view *v, bool mermaid)
     struct graph g = { .view = v, .mermaid = mermaid };
 
     make(&g);
-    out_text(mermaid ? "flowchart LR\n" : "digraph waits {\n  rankdir=LR;\n  node [shape=box];\n");
+    graph_begin(mermaid);
     for (size_t i = 0; i < g.node_count; i++)
         put_node(&g, i);
     for (size_t i = 0; i < g.edge_count; i++)
@@ -184,7 +164,7 @@ void why_print_graph(const struct why_view *v, bool mermaid)
     for (size_t i = 0; mermaid && i < g.edge_count; i++)
         if (g.edges[i].deadlock)
             out_format("  linkStyle %zu stroke:red\n", i);
-    out_text(mermaid ? "" : "}\n");
+    graph_end(mermaid);
     if (g.left_out > 0)
         tool_note("the graph has %d edges; %s more waits are left out", EDGES_MOST,
                   units_count(g.left_out));

@@ -345,13 +345,19 @@ static void put_detail(const struct pt_html *h, struct pt_html_bytes *to)
     put(to, "]},\n");
 }
 
+static void put_optional(struct pt_html_bytes *to, const char *key, const char *json)
+{
+    if (!json)
+        return;
+    put(to, "\"%s\":", key);
+    pt_html_json_copy(to, json);
+    put(to, ",");
+}
+
 static void put_reports(const struct pt_html *h, struct pt_html_bytes *to)
 {
-    if (h->options.flame) {
-        put(to, "\"flame\":");
-        pt_html_json_copy(to, h->options.flame);
-        put(to, ",");
-    }
+    put_optional(to, "flame", h->options.flame);
+    put_optional(to, "distributions", h->options.distributions);
     put(to, "\"report\":");
     pt_html_json_copy(to, h->options.report ? h->options.report : "null");
     put(to, ",\n\"why\":[");

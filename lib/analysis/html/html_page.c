@@ -63,6 +63,11 @@ static int find_span(struct pt_html *h)
 
 /* ---- all of it ---- */
 
+static size_t length_of(const char *text)
+{
+    return text ? strlen(text) : 0;
+}
+
 /* Of the file, what the skeleton and texts leave. */
 static void set_budget(struct pt_html *h)
 {
@@ -72,10 +77,8 @@ static void set_budget(struct pt_html *h)
     h->size = h->size < SIZE_LEAST ? SIZE_LEAST : h->size;
     for (unsigned i = 0; i < PT_HTML_PIECES; i++)
         fixed += pt_html_pieces[i].length;
-    if (h->options.report)
-        fixed += strlen(h->options.report);
-    if (h->options.flame)
-        fixed += strlen(h->options.flame);
+    fixed += length_of(h->options.report) + length_of(h->options.flame) +
+             length_of(h->options.distributions);
     for (size_t i = 0; i < h->options.why_count; i++)
         fixed += strlen(h->options.why_reports[i]);
     h->budget = h->size > fixed + h->size / 8 ? h->size - fixed : h->size / 8;

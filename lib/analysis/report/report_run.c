@@ -401,6 +401,7 @@ void posixtrace_report_free(posixtrace_report_t *r)
     pt_report_map_deinit(&r->processes);
     pt_report_map_deinit(&r->objects);
     pt_report_map_deinit(&r->names);
+    pt_report_map_deinit(&r->contention);
     pt_report_map_deinit(&r->cpus);
     pt_report_map_deinit(&r->pairs);
     pt_report_map_deinit(&r->begun);

@@ -12,7 +12,8 @@
  * lib/analysis/why has one.
  *
  * report_time.c: the time of threads.  report_waits.c: calls, locks, descriptors.
- * report_sites.c: their callers.  report_channels.c: pipes.  report_pairs.c: pairs.
+ * report_contention.c: locks by threads.  report_sites.c: their callers.  report_channels.c:
+ * pipes.  report_pairs.c: pairs.
  * report_cpu.c: which thread ran instead.  report_run.c: events.
  */
 #ifndef PT_REPORT_STATE_H
@@ -161,11 +162,12 @@ struct posixtrace_report {
     trace_id_t trid;
     struct posixtrace_report_options options;
     struct posixtrace_report_summary summary;
-    struct pt_report_map threads;   /* pid, tid */
-    struct pt_report_map processes; /* pid */
-    struct pt_report_map objects;   /* pid, call and sort, object */
-    struct pt_report_map names;     /* pid, descriptor: of objects */
-    struct pt_report_map sites;     /* pid, kind and call, caller */
+    struct pt_report_map threads;    /* pid, tid */
+    struct pt_report_map processes;  /* pid */
+    struct pt_report_map objects;    /* pid, call and sort, object */
+    struct pt_report_map names;      /* pid, descriptor: of objects */
+    struct pt_report_map sites;      /* pid, kind and call, caller */
+    struct pt_report_map contention; /* lock, thread, holder */
     struct pt_report_map cpus;
     struct pt_report_map pairs;   /* number */
     struct pt_report_map begun;   /* thread, pair */
@@ -229,6 +231,13 @@ struct pt_report_object *pt_report_object_of(posixtrace_report_t *r,
                                              const struct posixtrace_event *e);
 /* Is the wait or pair selected that this event begins? */
 bool pt_report_wants_begin(posixtrace_report_t *r, const struct posixtrace_event *e);
+
+/* ---- report_contention.c ---- */
+
+/* A wait for a lock, until ns, which the holder had, or NULL.  0 or ENOMEM. */
+int pt_report_contends(posixtrace_report_t *r, const struct pt_report_thread *th,
+                       const struct pt_report_open *open, const struct pt_report_thread *holder,
+                       int64_t ns);
 
 /* ---- report_sites.c ---- */
 

@@ -263,6 +263,7 @@ static int count_call(posixtrace_report_t *r, struct pt_report_thread *th,
     const struct pt_report_call *call = open->call;
     struct pt_report_object *o = open->object;
     struct pt_report_holder holder = open->holder;
+    int error = 0;
 
     if (r->watch || !pt_report_counts(r, th, open->wanted, open->ns, e->ns))
         return 0;
@@ -273,8 +274,9 @@ static int count_call(posixtrace_report_t *r, struct pt_report_thread *th,
         holder = waited_for(r, open, th, is_taken(result_of(e)));
         if (result_of(e) == EBUSY || (!holder.thread && !open->off))
             return 0;
+        error = pt_report_contends(r, th, open, holder.thread, e->ns);
     }
-    return add_wait(r, open, &holder, th, e->ns);
+    return error ? error : add_wait(r, open, &holder, th, e->ns);
 }
 
 /* The place in the stack of the call that ends, or depth: it began in a gap or before the log. */

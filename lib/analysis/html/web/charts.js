@@ -8,6 +8,7 @@
 (function (PT) {
     const {svg, cut, duration, count} = PT.text;
     const WIDTH = 420, HEIGHT = 170, LEFT = 44, BOTTOM = 22, TOP = 16;
+    const BOX = 180, GAP = 150, ROW = 32;           // of the graph of contention
 
     /** Lengths are on a logarithmic axis: those of one pair differ by factors of thousands. */
     function axis(bars) {
@@ -96,30 +97,55 @@
         }
     }
 
-    /** edges: [{waiter, lock, holder, ns, press}]: a thread, the lock it waits for, its holder. */
+    /** The edges between two sides, with the sums of those that are the same. */
+    function links(edges, left, right) {
+        const sums = new Map();
+
+        for (const edge of edges) {
+            const key = JSON.stringify([edge[left], edge[right]]);
+            const link = sums.get(key) || {from: edge[left], to: edge[right], ns: 0, count: 0};
+            link.ns += edge.ns;
+            link.count += edge.count;
+            sums.set(key, link);
+        }
+        return [...sums.values()];
+    }
+
+    /** A link from x, y to x + GAP, yTo; its text near the end that is no lock. */
+    function drawLink(picture, link, {x, y, yTo, most, near}) {
+        const part = near ? 0.2 : 0.8, step = part * part * (3 - 2 * part);
+        const middle = x + GAP / 2, thick = 1 + 7 * link.ns / most;
+        const text = `${duration(link.ns)} × ${count(link.count)}`;
+
+        picture.append(
+            svg("path", {class: "edge", "stroke-width": thick,
+                         d: `M${x},${y}C${middle},${y} ${middle},${yTo} ${x + GAP},${yTo}`},
+                svg("title", null, `${link.from}, ${link.to}: ${text}`)),
+            svg("text", {class: "faint", x: near ? x + 6 : x + GAP - 6,
+                         y: y + (yTo - y) * step - 4 - thick / 2,
+                         "text-anchor": near ? "start" : "end"}, text));
+    }
+
+    /** edges: [{waiter, lock, holder, ns, count}]: a thread, the lock, the thread that had it. */
     function contention(edges) {
-        const sides = ["waiter", "lock", "holder"].map((side) => sumBy(edges, side));
-        const height = 30 + 30 * Math.max(...sides.map((side) => side.size));
-        const xs = [10, 250, 490], width = 700;
+        const names = ["waiter", "lock", "holder"];
+        const sides = names.map((side) => sumBy(edges, side));
+        const height = 40 + ROW * Math.max(...sides.map((side) => side.size));
+        const xs = [10, 10 + BOX + GAP, 10 + 2 * (BOX + GAP)], width = xs[2] + BOX + 10;
         const picture = svg("svg", {viewBox: `0 0 ${width} ${height}`, width, height, role: "img",
                                     "aria-label": "Threads that wait, locks, threads that hold"});
-        const most = Math.max(1, ...edges.map((edge) => edge.ns));
+        const most = Math.max(1, ...sides.flatMap((side) => [...side.values()]));
         const place = sides.map((side) => new Map([...side.keys()].map(
-            (key, i) => [key, 34 + 30 * i])));
+            (key, i) => [key, 40 + ROW * i])));
 
-        ["waits longest", "lock", "held it then"].forEach((text, i) => picture.append(
+        ["waited", "lock", "had it"].forEach((text, i) => picture.append(
             svg("text", {class: "faint", x: xs[i], y: 12}, text)));
-        for (const edge of edges) {
-            const y = ["waiter", "lock", "holder"].map((side, i) => place[i].get(edge[side]));
-            for (const [i, a] of [[0, xs[0] + 180], [1, xs[1] + 180]])
-                picture.append(svg("path", {class: "edge", d: `M${a},${y[i]}C${a + 30},${y[i]} ` +
-                    `${a + 30},${y[i + 1]} ${a + 60},${y[i + 1]}`,
-                    "stroke-width": 1 + 5 * edge.ns / most},
-                    svg("title", null, `${edge.waiter} waited ${duration(edge.ns)} for ` +
-                        `${edge.lock}, which ${edge.holder} held`)));
-        }
+        for (const i of [0, 1])
+            for (const link of links(edges, names[i], names[i + 1]))
+                drawLink(picture, link, {x: xs[i] + BOX, y: place[i].get(link.from),
+                                         yTo: place[i + 1].get(link.to), most, near: i === 0});
         sides.forEach((side, i) => side.forEach((ns, key) => picture.append(
-            svg("rect", {class: "node", x: xs[i], y: place[i].get(key) - 11, width: 180, height: 22,
+            svg("rect", {class: "node", x: xs[i], y: place[i].get(key) - 11, width: BOX, height: 22,
                          rx: 4}),
             svg("text", {x: xs[i] + 6, y: place[i].get(key) + 4}, cut(key, 26),
                 svg("title", null, `${key}: ${duration(ns)}`)))));

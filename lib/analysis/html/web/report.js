@@ -15,6 +15,8 @@
     const FLOWS = ["unlocked a lock", "signalled a condition", "posted a semaphore",
                    "came to a barrier", "wrote to or read from a pipe", "ended", "marked"];
 
+    const CONTENTION = 40;              // rows in the picture
+
     class Report {
         constructor(app, report) {
             this.app = app;
@@ -250,17 +252,28 @@
                 PT.table.make("preemptors", columns, rows));
         }
 
-        /** Of each lock its longest wait: all that the report has of who held it. */
+        /** Which thread waited for a lock that which one had: the pairs with the most time. */
         contention() {
-            const edges = (this.report.locks || []).filter((o) => o.holder_tid && o.longest_tid)
-                .slice(0, 24).map((o) => ({waiter: this.thread(o.pid, o.longest_tid),
-                                           lock: this.object(o), ns: o.total_ns,
-                                           holder: this.thread(o.pid, o.holder_tid)}));
+            const rows = this.report.contention || [];
+            const thread = (pid, tid, none) => tid ? this.thread(pid, tid) : none;
+            const waiter = (c) => thread(c.pid, c.tid, "others");
+            const holder = (c) => thread(c.pid, c.holder_tid, "not known");
+            const columns = [this.text("thread", waiter), this.text("waited for",
+                                                                    (c) => this.object(c)),
+                this.text("held by", holder), this.count("waits", "waits"),
+                this.time("total", "total_ns"),
+                this.longest("longest_ns", "longest_at_ns", "tid", "pid")];
+            const edges = rows.slice(0, CONTENTION).map((c) => ({
+                waiter: waiter(c), lock: this.object(c), holder: holder(c), ns: c.total_ns,
+                count: c.waits}));
+            const left = rows.length - edges.length;
 
-            return edges.length > 0 && this.section("contention", "Contention",
-                "For each lock the thread that waited longest, and the one that held it then. " +
-                "Width: the sum of all waits for the lock.",
-                el("div", {class: "wide"}, PT.charts.contention(edges)));
+            return rows.length > 0 && this.section("contention", "Contention",
+                "Threads that waited, locks, and threads that had them meanwhile; the sum and " +
+                "the number of waits." + (left > 0 ? ` The picture leaves out the ${count(left)} ` +
+                    "rows with the least time." : ""),
+                el("div", {class: "wide"}, PT.charts.contention(edges)),
+                PT.table.make("contention", columns, rows));
         }
 
         /** From stacks where the page has them, else by kind, object or call, and place. */
