@@ -52,6 +52,23 @@ static void swap_buffers(struct pt_unpacker *u)
     u->zstd.room = room;
 }
 
+/* Makes *from and *packed the columns themselves. */
+static int find_columns(struct pt_unpacker *u, unsigned flags, uint32_t bytes, const void **from,
+                        uint32_t *packed)
+{
+    uint32_t columns;
+    int error;
+
+    if (!(flags & PT_DATA_PACKED))
+        return 0;
+    columns = pt_compressed_content(*from, *packed);
+    /* Columns are shorter than rows. */
+    error = columns < bytes ? pt_decompress(&u->zstd, columns, *from, *packed) : -EBADMSG;
+    *from = u->zstd.buffer;
+    *packed = columns;
+    return error;
+}
+
 int pt_unpack(struct pt_unpacker *u, unsigned flags, uint32_t bytes, const void *from,
               uint32_t packed)
 {
@@ -64,17 +81,18 @@ int pt_unpack(struct pt_unpacker *u, unsigned flags, uint32_t bytes, const void 
         swap_buffers(u);
         return error;
     }
-    if (flags & PT_DATA_PACKED) {
-        uint32_t columns = pt_compressed_content(from, packed);
-
-        /* Columns are shorter than rows. */
-        error = columns < bytes ? pt_decompress(&u->zstd, columns, from, packed) : -EBADMSG;
-        from = u->zstd.buffer;
-        packed = columns;
-    }
+    error = find_columns(u, flags, bytes, &from, &packed);
     if (!error)
         error = pt_array_renew(&u->buffer, &u->room, bytes);
     return error ? error : pt_columns_read(&u->columns, from, packed, u->buffer, bytes);
+}
+
+int pt_unpack_open(struct pt_unpacker *u, unsigned flags, uint32_t bytes, const void *from,
+                   uint32_t packed, struct pt_columns_view *v)
+{
+    int error = bytes ? find_columns(u, flags, bytes, &from, &packed) : -EBADMSG;
+
+    return error ? error : pt_columns_open(&u->columns, v, from, packed, bytes);
 }
 
 void pt_unpacker_deinit(struct pt_unpacker *u)

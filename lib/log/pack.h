@@ -10,7 +10,7 @@
 #ifndef PT_LOG_PACK_H
 #define PT_LOG_PACK_H
 
-#include "log/columns.h"
+#include "log/columns_view.h"
 #include "log/compress.h"
 
 struct pt_packer {
@@ -40,6 +40,10 @@ void pt_packer_deinit(struct pt_packer *p);
  * 0; -EBADMSG: they do not give that; -ENOTSUP: not in this build; -ENOMEM. */
 int pt_unpack(struct pt_unpacker *u, unsigned flags, uint32_t bytes, const void *from,
               uint32_t packed);
+/* Of a packet with PT_DATA_COLUMNS: opens its columns.  *v is good until the next call, and as long
+ * as from is.  Errors as above. */
+int pt_unpack_open(struct pt_unpacker *u, unsigned flags, uint32_t bytes, const void *from,
+                   uint32_t packed, struct pt_columns_view *v);
 void pt_unpacker_deinit(struct pt_unpacker *u);
 
 #endif

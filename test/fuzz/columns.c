@@ -4,7 +4,8 @@
  * Fuzz target: the length of records, two bytes, and columns; or, if the length is 0, records.
  *
  * Columns are refused, or make records of that length.  Records, those made, too, come back from
- * columns as they were, but for bytes that pad data; the second time bit for bit.
+ * columns as they were, but for bytes that pad data; the second time bit for bit.  Cells give the
+ * same events.
  */
 #include "log/columns.h"
 
@@ -12,9 +13,10 @@
 
 #include "fuzz/target.h"
 #include "log/byteorder.h"
+#include "support/same_events.h"
 
 static struct pt_columns writing, reading;
-static unsigned long refused, made, rows_stay, written;
+static unsigned long refused, made, rows_stay, written, as_cells;
 
 /* Memory of exactly that size, so that checkers see what goes past it. */
 static uint8_t *block(const void *from, size_t size)
@@ -71,7 +73,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         uint8_t *packed = block(data + 2, size - 2), *records = block(NULL, bytes);
 
         if (pt_columns_read(&reading, packed, (uint32_t)size - 2, records, bytes) == 0) {
+            bool suited;
+
             made++;
+            FUZZ_NEED(same_events(&reading, packed, (uint32_t)size - 2, records, bytes, &suited));
+            as_cells += suited;
             check_records(records, bytes);
         } else {
             refused++;
@@ -84,9 +90,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 static void finish(void)
 {
-    printf("columns: %lu refused, %lu made; records: %lu as columns, %lu stay rows\n", refused,
-           made, written, rows_stay);
-    FUZZ_NEED(refused && made && written && rows_stay);
+    printf("columns: %lu refused, %lu made, %lu as cells; records: %lu as columns, %lu stay rows\n",
+           refused, made, as_cells, written, rows_stay);
+    FUZZ_NEED(refused && made && as_cells && written && rows_stay);
     pt_columns_deinit(&writing);
     pt_columns_deinit(&reading);
 }

@@ -35,8 +35,7 @@ static void pass_steps(struct pt_log_reader *r, size_t to)
         r->sync_at = to;
 }
 
-/* Looks up the sync point for ts and how far it is good. */
-PT_COLD static void find_sync(struct pt_log_reader *r, uint64_t ts)
+PT_COLD void pt_reader_find_sync(struct pt_log_reader *r, uint64_t ts)
 {
     static const struct pt_sync identity = { .mult = 1ull << 32 };
     size_t i;
@@ -53,18 +52,6 @@ PT_COLD static void find_sync(struct pt_log_reader *r, uint64_t ts)
         r->sync_from = r->sync.ts;
     if (i + 1 < r->sync_count)
         r->sync_to = r->syncs[i + 1].ts;
-}
-
-static inline bool has_sync(const struct pt_log_reader *r, uint64_t ts)
-{
-    return ts >= r->sync_from && ts < r->sync_to;
-}
-
-static inline int64_t to_ns(struct pt_log_reader *r, uint64_t ts)
-{
-    if (pt_unlikely(!has_sync(r, ts)))
-        find_sync(r, ts);
-    return pt_sync_apply(&r->sync, ts);
 }
 
 /* The first cursor has advanced.  While it stays first, t->second is the cursor that
@@ -87,7 +74,7 @@ static inline void moved(struct pt_reader_round *round, uint64_t ts)
 /* Advances the cursor past the event that was delivered last.  0 or negative errno. */
 static inline int advance(struct pt_log_reader *r, struct pt_packet_cursor *c)
 {
-    int rc = pt_decode_event(&c->decoder, &c->record);
+    int rc = pt_cursor_step(c);
 
     pt_assert(c == &r->round.cursors[r->round.contest.winner]);
     if (pt_unlikely(rc != 1))
@@ -108,7 +95,7 @@ static inline void give(struct pt_log_reader *r, struct pt_event *e)
     pt_assert(c->decoder.p <= c->decoder.end);
     r->round.current = c;
     __builtin_prefetch(c->decoder.p + 3 * CACHE_LINE);
-    e->ns = to_ns(r, c->record.ts);
+    e->ns = pt_reader_ns(r, c->record.ts);
     e->ts = c->record.ts;
     e->addr = c->record.addr;
     e->data = c->record.data;
@@ -168,7 +155,12 @@ bool pt_log_reader_near(struct pt_log_reader *r, struct pt_event *e)
     if (pt_unlikely(!c || r->seeking))
         return false;
     before = c->decoder;
-    if (pt_unlikely(pt_decode_event(&c->decoder, &c->record) != 1 || !has_sync(r, c->record.ts))) {
+    if (c->cells.left) {
+        if (pt_unlikely(!pt_reader_has_sync(r, c->cells.base + *c->cells.time)))
+            return false;
+        pt_cells_next(&c->cells, &c->record);
+    } else if (pt_unlikely(pt_decode_event(&c->decoder, &c->record) != 1 ||
+                           !pt_reader_has_sync(r, c->record.ts))) {
         c->decoder = before;
         return false;
     }

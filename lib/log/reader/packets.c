@@ -124,6 +124,7 @@ static struct pt_packet_cursor *cursor_of(struct pt_reader_round *round, uint64_
     c->author.wid = wid;
     c->next_note = c->last_note = PT_NO_NOTE;
     c->decoder.p = c->decoder.end = NULL;
+    c->cells.left = 0;
     c->held = 0;
     c->done = 0;
     c->largest = 0;

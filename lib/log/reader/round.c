@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "base/assert.h"
 #include "log/byteorder.h"
 #include "log/reader/state.h"
@@ -225,31 +226,66 @@ static int take_piece(struct pt_log_reader *r, struct pt_packet_cursor *c,
     return 0;
 }
 
+static void swap_buffers(struct pt_log_reader *r, struct pt_packet_cursor *c, size_t held)
+{
+    uint8_t *buffer = c->buffer;
+    size_t room = c->room;
+
+    pt_assert(r->round.held >= c->held);
+    r->round.held += held - c->held;
+    c->held = held;
+    c->buffer = r->unpacker.buffer;
+    c->room = r->unpacker.room;
+    r->unpacker.buffer = buffer;
+    r->unpacker.room = room;
+}
+
+/* Columns become cells.  1: they cannot, or the cursors hold too much; else as take_records(). */
+static int take_cells(struct pt_log_reader *r, struct pt_packet_cursor *c,
+                      const struct pt_packet_data *p, struct pt_log_packet *packet)
+{
+    struct pt_unpacker *u = &r->unpacker;
+    struct pt_columns_view v;
+    size_t size;
+    int error = pt_unpack_open(u, p->head.flags, p->record_bytes, p + 1, p->packed_bytes, &v);
+
+    if (error || !pt_cells_suit(&v))
+        return error ? error : 1;
+    size = pt_cells_size(&v);
+    if (r->round.held - c->held + size > r->most_unpacked)
+        return 1;
+    error = pt_array_renew(&u->buffer, &u->room, size);
+    if (error)
+        return error;
+    pt_packet_get_data(packet, p);
+    pt_cells_make(&c->cells, &v, u->buffer, packet->base_ts);
+    swap_buffers(r, c, size);
+    packet->records = c->buffer;
+    packet->bytes = 0;
+    return 0;
+}
+
 /* Unpacked records stay in the unpacker's buffer, which becomes the cursor's; the cursor's old
  * buffer had at most the packet. */
 static int take_records(struct pt_log_reader *r, struct pt_packet_cursor *c,
                         const struct pt_packet_data *p, struct pt_log_packet *packet)
 {
     bool packed = pt_packet_is_packed(p);
-    uint8_t *buffer = c->buffer;
-    size_t room = c->room;
-    int error;
+    int error = 1;
 
     /* The file has changed since the packet was noted. */
     if (packed && p->record_bytes > c->largest)
         return -EBADMSG;
+    if (!c->done && (p->head.flags & PT_DATA_COLUMNS))
+        error = take_cells(r, c, p, packet);
+    if (error != 1)
+        return error;
     error = pt_packet_unpack_data(packet, p, &r->unpacker);
     if (!packed || error)
         return error;
     if (c->done || r->round.held - c->held + packet->bytes > r->most_unpacked)
         return take_piece(r, c, packet);
-    pt_assert(r->round.held >= c->held);
-    r->round.held += packet->bytes - c->held;
-    c->held = packet->bytes;
-    c->buffer = r->unpacker.buffer;
-    c->room = r->unpacker.room;
-    r->unpacker.buffer = buffer;
-    r->unpacker.room = room;
+    swap_buffers(r, c, packet->bytes);
     return 0;
 }
 
@@ -362,7 +398,7 @@ PT_NOINLINE int pt_reader_next_packet(struct pt_log_reader *r, struct pt_packet_
             c->next_note = n->next;
         if (rc == 0)
             mark_bad(r, n->bytes);
-        else if (pt_decode_event(&c->decoder, &c->record) == 1)
+        else if (pt_cursor_step(c) == 1)
             return 1;
     }
 }

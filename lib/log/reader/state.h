@@ -24,6 +24,7 @@
 #ifndef PT_LOG_READER_STATE_H
 #define PT_LOG_READER_STATE_H
 
+#include "log/cells.h"
 #include "log/index.h"
 #include "log/reader/reader.h"
 #include "log/reader/loser_tree.h"
@@ -63,13 +64,16 @@ struct pt_note {
 struct pt_packet_cursor {
     _Alignas(PT_CURSOR_ALIGN) struct pt_decoder decoder;
     struct pt_record record; /* the event at the cursor */
+    struct pt_cells cells;   /* of a packet of columns; else none are left */
     struct pt_author author;
     uint32_t next_note, last_note;
     uint8_t *buffer; /* holds the packet unless it is in the window */
     size_t room;
-    size_t held;      /* of pt_reader_round.held */
-    uint32_t done;    /* bytes of records in earlier pieces of next_note */
-    uint32_t largest; /* bytes of the records of its largest packet that has to be unpacked */
+    size_t held;       /* of pt_reader_round.held */
+    uint32_t done;     /* bytes of records in earlier pieces of next_note */
+    uint32_t largest;  /* bytes of the records of its largest packet that has to be unpacked */
+    uint32_t events;   /* of the packet, or piece, that was loaded; as it says */
+    uint64_t first_no; /* the author's number of the first of them */
 };
 
 struct pt_reader_round {
@@ -151,6 +155,15 @@ struct pt_full {
     uint64_t ts;
     uint64_t watermark; /* of the last ROUND that ends a round; 0: none */
 };
+
+/* The next event of the packet.  1; 0: its end; -EBADMSG. */
+static inline int pt_cursor_step(struct pt_packet_cursor *c)
+{
+    if (!c->cells.left)
+        return pt_decode_event(&c->decoder, &c->record);
+    pt_cells_next(&c->cells, &c->record);
+    return 1;
+}
 
 #define PT_NO_SYNC SIZE_MAX
 
@@ -275,6 +288,8 @@ int pt_reader_look_again(struct pt_log_reader *r);
 void pt_reader_count_overwritten(struct pt_log_reader *r, uint64_t found);
 
 /* next.c */
+/* Looks up the sync point for ts and how far it is good. */
+void pt_reader_find_sync(struct pt_log_reader *r, uint64_t ts);
 void pt_reader_restart(struct pt_log_reader *r, uint64_t from);
 
 /* packets.c */
@@ -318,6 +333,18 @@ void pt_reader_note_full(struct pt_log_reader *r, const struct pt_packet_round *
 /* name.c */
 /* Gives an author that a packet names its latest name. */
 void pt_reader_latest_name(struct pt_log_reader *r, struct pt_author *author);
+
+static inline bool pt_reader_has_sync(const struct pt_log_reader *r, uint64_t ts)
+{
+    return ts >= r->sync_from && ts < r->sync_to;
+}
+
+static inline int64_t pt_reader_ns(struct pt_log_reader *r, uint64_t ts)
+{
+    if (pt_unlikely(!pt_reader_has_sync(r, ts)))
+        pt_reader_find_sync(r, ts);
+    return pt_sync_apply(&r->sync, ts);
+}
 
 /* follow.c */
 /* Like collect() in round.c, but for complete rounds only. */

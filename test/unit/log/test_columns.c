@@ -13,12 +13,14 @@
 #include "log/pack.h"
 #include "shm/record.h"
 #include "log_helpers.h"
+#include "support/same_events.h"
 #include "support/run_suite.h"
 
 enum { ROOM = 1 << 17 };
 
 static uint8_t rows[ROOM], packed[ROOM], back[ROOM];
 static struct pt_columns writing, reading;
+static unsigned as_cells;
 
 static uint32_t number(uint32_t below)
 {
@@ -43,6 +45,7 @@ static uint32_t put(uint32_t at, uint32_t kind, uint32_t id, uint32_t length, ui
 static uint32_t there_and_back(uint32_t bytes)
 {
     uint32_t n = pt_columns_write(&writing, rows, bytes, packed, ROOM);
+    bool suited;
 
     if (!n)
         return 0;
@@ -50,6 +53,9 @@ static uint32_t there_and_back(uint32_t bytes)
     ck_assert_int_eq(pt_columns_read(&reading, packed, n, back, bytes), 0);
     if (memcmp(rows, back, bytes) != 0)
         ck_abort_msg("records of %u bytes came back otherwise", bytes);
+    if (!same_events(&reading, packed, n, rows, bytes, &suited))
+        ck_abort_msg("records of %u bytes gave other events as cells", bytes);
+    as_cells += suited;
     return n;
 }
 
@@ -103,6 +109,7 @@ START_TEST(all_shapes)
         shorter += n < bytes;
     }
     ck_assert_uint_gt(shorter, 3);
+    ck_assert_uint_gt(as_cells, 0);
 }
 END_TEST
 
