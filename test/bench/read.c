@@ -2,7 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * Reading logs through the API: events a second on one processor, with the
- * events of one thread and with those of 64 threads finely interleaved, and the
+ * events of one thread and with those of 64 threads finely interleaved, from rows
+ * and from columns, one by one and by blocks, and the
  * memory that a reader needs, which must not depend on the length of the log.
  *
  * The log is in the page cache.  Processor time is counted, not time, so that a
@@ -16,6 +17,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <posixtrace/block.h>
 #include <posixtrace/event.h>
 #include "bench/programs.h"
 #include "bench/subjects.h"
@@ -57,6 +59,24 @@ static void read_extension(trace_id_t log, struct told *told)
         told->changes += event.thread_id != last;
         last = event.thread_id;
     }
+}
+
+/* Times and types only. */
+static void read_blocks(trace_id_t log, struct told *told)
+{
+    struct posixtrace_block block;
+    uint64_t sum = 0, last = 0;
+    int unavailable = 0;
+
+    while (posixtrace_next_block(log, 0, &block, sizeof block, &unavailable) == 0 && !unavailable) {
+        for (size_t i = 0; i < block.count; i++)
+            sum += (uint64_t)block.ns[i] + block.ids[i];
+        told->events += block.count;
+        told->changes += block.writer != last;
+        last = block.writer;
+    }
+    if (sum == 0)
+        told->events = 0;
 }
 
 static void child(const char *path, void (*reader)(trace_id_t, struct told *), int to)
@@ -140,8 +160,9 @@ static void memory_row(const char *id, const char *work, uint64_t bytes, double 
                                        .note = note });
 }
 
-/* The most memory that a reader needed; 0 if nothing could be recorded. */
-static uint64_t threads_group(int threads, const char *events, const char *rate, double limit)
+/* The most memory that a reader needed; 0 if nothing could be recorded.  *ns: an event took. */
+static uint64_t threads_group(int threads, const char *events, const char *rate, double limit,
+                              double *ns)
 {
     const char *args[] = { "threads", bench_text("%d", threads), events, rate, NULL };
     struct told standard, extension;
@@ -162,21 +183,58 @@ static uint64_t threads_group(int threads, const char *events, const char *rate,
              bench_text("posixtrace_next_event over a log, %d thread%s", threads,
                         threads > 1 ? "s, interleaved" : ""),
              &extension, 0);
+    *ns = standard.seconds * 1e9 / (double)standard.events;
     record_forget(&log);
     return standard.memory > extension.memory ? standard.memory : extension.memory;
+}
+
+/* The same log by columns: in proportion to rows, whose time for an event is given. */
+static void columns_group(int threads, const char *events, const char *rate, double rows,
+                          double limit)
+{
+    const char *args[] = { "threads", bench_text("%d", threads), events, rate, "columns", NULL };
+    struct told standard, blocks;
+    struct recorded log;
+    double ns;
+
+    if (!rows || !record(&log, args))
+        return;
+    standard = median_read(log.path, read_standard);
+    blocks = median_read(log.path, read_blocks);
+    if (standard.events < log.events || blocks.events != standard.events)
+        bench_wrong("%llu events recorded, %llu read, %llu in blocks", log.events,
+                    (unsigned long long)standard.events, (unsigned long long)blocks.events);
+    ns = standard.seconds * 1e9 / (double)standard.events;
+    bench_row(&(struct bench_row){
+        .id = bench_text("getnext-columns-%d", threads),
+        .work = bench_text("the same over columns, %d thread%s", threads, threads > 1 ? "s" : ""),
+        .value = rows / ns,
+        .unit = "x rows",
+        .sense = BENCH_AT_LEAST,
+        .limit = limit,
+        .note = bench_text("%.1f ns an event, rows %.1f ns; %.2f bytes an event", ns, rows,
+                           (double)log.bytes / (double)log.events) });
+    rate_row(bench_text("blocks-%d", threads),
+             bench_text("posixtrace_next_block over columns, times and types, %d thread%s", threads,
+                        threads > 1 ? "s, interleaved" : ""),
+             &blocks, 100);
+    record_forget(&log);
 }
 
 int main(void)
 {
     uint64_t one, many, shorter;
+    double rows_one = 0, rows_many = 0, none;
 
     if (!record_has_room(2ull << 30)) {
         bench_skip("getnext", "reading logs", "less than 2 GiB of disk are free");
         return bench_end();
     }
-    shorter = threads_group(1, "1000000", "1e7", 0);
-    one = threads_group(1, "20000000", "1e7", 20);
-    many = threads_group(64, "4000000", "1e9", 10);
+    shorter = threads_group(1, "1000000", "1e7", 0, &none);
+    one = threads_group(1, "20000000", "1e7", 20, &rows_one);
+    many = threads_group(64, "4000000", "1e9", 10, &rows_many);
+    columns_group(1, "20000000", "1e7", rows_one, 1);
+    columns_group(64, "4000000", "1e9", rows_many, 1);
     memory_row("read-memory", "memory of a reader, log of 20 M events, one thread", one, 4,
                bench_text("log of 1 M events: %.1f MiB", (double)shorter / MIB));
     memory_row("read-memory-64", "memory of a reader, log of 4 M events, 64 threads", many, 8,

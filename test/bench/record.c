@@ -3,7 +3,7 @@
 /*
  * Records a log for the benchmarks that read one, in a process of its own.
  *
- * usage: record LOG threads NUMBER EVENTS RATE
+ * usage: record LOG threads NUMBER EVENTS RATE [columns]
  *        record LOG processes NUMBER EVENTS RATE
  *        record LOG bursts GIB
  *
@@ -35,6 +35,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include <posixtrace/attr.h>
 #include <posixtrace/info.h>
 #include "base/atomics.h"
 #include "bench/subjects.h"
@@ -175,7 +176,7 @@ static void report(trace_id_t trid, int64_t moment)
            (long long)moment);
 }
 
-static trace_id_t create(int fd)
+static trace_id_t create(int fd, bool columns)
 {
     trace_attr_t attr;
     trace_id_t trid;
@@ -184,6 +185,8 @@ static trace_id_t create(int fd)
     posix_trace_attr_setstreamsize(&attr, 64 * MIB);
     posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND);
     posix_trace_attr_setinherited(&attr, POSIX_TRACE_INHERITED);
+    if (columns)
+        posixtrace_attr_setcompression(&attr, POSIXTRACE_COMPRESSION_COLUMNS);
     subject_must("posix_trace_eventid_open", posix_trace_eventid_open("bench", &subject_id));
     subject_must("posix_trace_create_withlog", posix_trace_create_withlog(0, &attr, fd, &trid));
     subject_must("posix_trace_start", posix_trace_start(trid));
@@ -192,19 +195,20 @@ static trace_id_t create(int fd)
 
 int main(int argc, char **argv)
 {
-    bool many = argc == 6 && atoi(argv[3]) > 0 && atoi(argv[3]) <= MAX_PRODUCERS;
+    bool columns = argc == 7 && strcmp(argv[6], "columns") == 0;
+    bool many = argc == 6 + columns && atoi(argv[3]) > 0 && atoi(argv[3]) <= MAX_PRODUCERS;
     bool large = argc == 4 && strcmp(argv[2], "bursts") == 0;
     int fd = many || large ? open(argv[1], O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : -1;
     int64_t moment = 0;
     trace_id_t trid;
 
     if (fd < 0) {
-        fprintf(stderr, "usage: record LOG threads|processes NUMBER EVENTS RATE\n"
+        fprintf(stderr, "usage: record LOG threads|processes NUMBER EVENTS RATE [columns]\n"
                         "       record LOG bursts GIB\n");
         return 64;
     }
     bench_pin(-1);
-    trid = create(fd);
+    trid = create(fd, columns);
     if (large)
         moment = bursts(atof(argv[3]));
     else

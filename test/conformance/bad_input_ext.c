@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <posixtrace/environment.h>
+#include <posixtrace/block.h>
 #include <posixtrace/event.h>
 #include <posixtrace/info.h>
 #include <posixtrace/log.h>
@@ -19,6 +20,7 @@
 
 struct outputs {
     struct posixtrace_event event;
+    struct posixtrace_block block;
     struct posixtrace_info info;
     struct posixtrace_limits limits;
     struct posixtrace_thread_info thread;
@@ -49,6 +51,7 @@ static void use_bad_trid(trace_id_t trid)
     refused(posixtrace_next_event(trid, &o.event, sizeof o.event, &o.unavailable));
     refused(posixtrace_next_events(trid, &o.event, sizeof o.event, 1, &o.size));
     refused(posixtrace_next_whole_events(trid, &o.event, sizeof o.event, 1, &o.size, &o.gap));
+    refused(posixtrace_next_block(trid, 0, &o.block, sizeof o.block, &o.unavailable));
     refused(posixtrace_seek(trid, 0));
     refused(posixtrace_follow(trid, &o.gap));
     refused(posixtrace_get_info(trid, &o.info, sizeof o.info));
@@ -87,6 +90,10 @@ static void stream_nulls(trace_id_t trid)
     refused(posixtrace_next_whole_events(trid, &o.event, sizeof o.event, 0, &o.size, &o.gap));
     refused(posixtrace_next_whole_events(trid, &o.event, sizeof o.event, 1, NULL, &o.gap));
     refused(posixtrace_next_whole_events(trid, &o.event, sizeof o.event, 1, &o.size, NULL));
+    refused(posixtrace_next_block(trid, 0, NULL, sizeof o.block, &o.unavailable));
+    refused(posixtrace_next_block(trid, 0, &o.block, sizeof o.block, NULL));
+    refused(posixtrace_next_block(trid, 0, &o.block, 0, &o.unavailable));
+    refused(posixtrace_next_block(trid, 8, &o.block, sizeof o.block, &o.unavailable));
     refused(posixtrace_get_info(trid, NULL, sizeof(struct posixtrace_info)));
     refused(posixtrace_get_limits(trid, NULL, sizeof(struct posixtrace_limits)));
     refused(posixtrace_threadlist_getnext(trid, NULL, sizeof(struct posixtrace_thread_info),
@@ -128,6 +135,7 @@ START_TEST(test_only_for_logs)
     struct outputs o;
 
     pattern(&o);
+    refused(posixtrace_next_block(stream, 0, &o.block, sizeof o.block, &o.unavailable));
     refused(posixtrace_seek(stream, 0));
     refused(posixtrace_follow(stream, &o.gap));
     refused(posixtrace_event_count(stream, POSIX_TRACE_START, &o.count));

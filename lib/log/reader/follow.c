@@ -195,7 +195,8 @@ int pt_log_reader_follow(struct pt_log_reader *r, bool held)
 
     if (!r->source.seekable)
         return -ESPIPE;
-    if (!first && (r->round.current || r->round.contest.count || (!f->held && !gap)))
+    if (!first && (r->round.current || r->round.contest.count || r->round.packets.count ||
+                   (!f->held && !gap)))
         return 0;
     if (first)
         pt_follow_forget(f);

@@ -177,7 +177,7 @@ void pt_reader_restart(struct pt_log_reader *r, uint64_t from)
     r->source.keep = PT_SOURCE_KEEP_NOTHING;
     pt_reader_walk(r, &r->walk, &r->source, from);
     r->tail_taken = false;
-    r->seeking = false;
+    r->seeking = r->found = false;
     r->ended = false;
     r->error = 0;
     r->bad_inside = 0;

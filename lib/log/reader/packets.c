@@ -15,6 +15,7 @@ void pt_reader_round_clear(struct pt_reader_round *round)
     size_t kept = 0;
 
     pt_loser_tree_reset(&round->contest, 0);
+    pt_loser_tree_reset(&round->packets, 0);
     round->current = NULL;
     round->damaged = round->unsorted = false;
     round->note_count = 0;
@@ -47,6 +48,7 @@ void pt_reader_round_deinit(struct pt_reader_round *round)
     free(round->notes);
     free(round->hash);
     pt_loser_tree_deinit(&round->contest);
+    pt_loser_tree_deinit(&round->packets);
 }
 
 /* Doubles the cursors. */
@@ -128,6 +130,7 @@ static struct pt_packet_cursor *cursor_of(struct pt_reader_round *round, uint64_
     c->held = 0;
     c->done = 0;
     c->largest = 0;
+    c->over = c->begun = false;
     return c;
 }
 

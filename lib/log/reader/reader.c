@@ -318,6 +318,7 @@ int pt_log_reader_new(struct pt_log_reader **reader, int fd)
     pt_index_init(&r->index);
     pt_author_stats_init(&r->totals);
     pt_loser_tree_init(&r->round.contest);
+    pt_loser_tree_init(&r->round.packets);
     error = open_reader(r);
     if (error) {
         pt_log_reader_free(r);
@@ -341,6 +342,7 @@ void pt_log_reader_free(struct pt_log_reader *r)
     pt_input_deinit(&r->source);
     pt_unpacker_deinit(&r->unpacker);
     free(r->follow.bytes);
+    free(r->block);
     if (r->spooled)
         pt_descriptor_close(&r->file);
     free(r);

@@ -4,7 +4,6 @@
  * The packets of a round: collecting them, and loading them one by one into the
  * cursors of their authors.
  */
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/array.h"
@@ -143,8 +142,7 @@ static bool is_cut(const struct pt_log_reader *r)
            (c->lost != UINT64_MAX && c->lost != r->state.lost[POSIXTRACE_LOST_LOG_ERROR]);
 }
 
-/* Collects the packets of the next round that has any.  1, 0: none is left. */
-static int collect(struct pt_log_reader *r)
+int pt_reader_collect(struct pt_log_reader *r)
 {
     const struct pt_packet_head *packet;
     uint64_t offset;
@@ -198,11 +196,16 @@ static int take_piece(struct pt_log_reader *r, struct pt_packet_cursor *c,
                             .end = packet->records + packet->bytes,
                             .base = c->done ? c->decoder.base : packet->base_ts };
     struct pt_record record;
+    uint32_t events = 0;
     int rc = 1;
 
     packet->base_ts = d.base;
-    while ((size_t)(to - from) < most && (rc = pt_decode_event(&d, &record)) == 1)
+    if (c->done)
+        packet->first_no = c->first_no + c->events;
+    while ((size_t)(to - from) < most && (rc = pt_decode_event(&d, &record)) == 1) {
         to = d.p;
+        events++;
+    }
     if (d.p == d.end)
         to = d.end;
     pt_assert(to <= d.end && r->round.held >= c->held);
@@ -223,6 +226,7 @@ static int take_piece(struct pt_log_reader *r, struct pt_packet_cursor *c,
     c->done = to == from || to == d.end ? 0 : c->done + (uint32_t)(to - from);
     packet->records = c->buffer;
     packet->bytes = (uint32_t)(to - from);
+    packet->events = events;
     return 0;
 }
 
@@ -245,20 +249,27 @@ static int take_cells(struct pt_log_reader *r, struct pt_packet_cursor *c,
                       const struct pt_packet_data *p, struct pt_log_packet *packet)
 {
     struct pt_unpacker *u = &r->unpacker;
-    struct pt_columns_view v;
+    struct pt_columns_view *v = &r->view;
     size_t size;
-    int error = pt_unpack_open(u, p->head.flags, p->record_bytes, p + 1, p->packed_bytes, &v);
+    int error = pt_unpack_open(u, p->head.flags, p->record_bytes, p + 1, p->packed_bytes, v);
 
-    if (error || !pt_cells_suit(&v))
+    if (error || !pt_cells_suit(v))
         return error ? error : 1;
-    size = pt_cells_size(&v);
+    if (r->view_only) {
+        pt_packet_get_data(packet, p);
+        packet->records = p + 1;
+        packet->bytes = 0;
+        r->viewed = true;
+        return 0;
+    }
+    size = pt_cells_size(v);
     if (r->round.held - c->held + size > r->most_unpacked)
         return 1;
     error = pt_array_renew(&u->buffer, &u->room, size);
     if (error)
         return error;
     pt_packet_get_data(packet, p);
-    pt_cells_make(&c->cells, &v, u->buffer, packet->base_ts);
+    pt_cells_make(&c->cells, v, u->buffer, packet->base_ts);
     swap_buffers(r, c, size);
     packet->records = c->buffer;
     packet->bytes = 0;
@@ -350,6 +361,7 @@ static int load(struct pt_log_reader *r, struct pt_packet_cursor *c, const struc
     struct pt_log_packet packet;
     int rc = 1;
 
+    c->cells.classes = NULL;
     if (n->tail) {
         packet = *n->tail;
     } else {
@@ -369,19 +381,27 @@ static int load(struct pt_log_reader *r, struct pt_packet_cursor *c, const struc
     c->decoder.p = packet.records;
     c->decoder.end = c->decoder.p + packet.bytes;
     c->decoder.base = packet.base_ts;
+    c->first_no = packet.first_no;
+    c->events = packet.events;
     return 1;
 }
 
-PT_NOINLINE int pt_reader_next_packet(struct pt_log_reader *r, struct pt_packet_cursor *c)
+void pt_reader_leave_packet(struct pt_log_reader *r, struct pt_packet_cursor *c)
+{
+    if (c->decoder.p != c->decoder.end)
+        mark_bad(r, (uint64_t)(c->decoder.end - c->decoder.p));
+    c->decoder.p = c->decoder.end;
+}
+
+PT_NOINLINE int pt_reader_load_packet(struct pt_log_reader *r, struct pt_packet_cursor *c)
 {
     for (;;) {
         const struct pt_note *n;
         int rc;
 
-        if (c->decoder.p != c->decoder.end)
-            mark_bad(r, (uint64_t)(c->decoder.end - c->decoder.p));
-        c->decoder.p = c->decoder.end;
-        if (c->next_note == PT_NO_NOTE)
+        pt_reader_leave_packet(r, c);
+        c->over = c->next_note == PT_NO_NOTE;
+        if (c->over)
             return 0;
         pt_assert(c->next_note < r->round.note_count);
         n = &r->round.notes[c->next_note];
@@ -396,50 +416,18 @@ PT_NOINLINE int pt_reader_next_packet(struct pt_log_reader *r, struct pt_packet_
             c->done = 0;
         if (!c->done)
             c->next_note = n->next;
-        if (rc == 0)
-            mark_bad(r, n->bytes);
-        else if (pt_cursor_step(c) == 1)
+        if (rc == 1)
             return 1;
+        mark_bad(r, n->bytes);
     }
 }
 
-/* The cursors compete by their first events.  1 or negative errno. */
-static int begin_contest(struct pt_log_reader *r)
+PT_NOINLINE int pt_reader_next_packet(struct pt_log_reader *r, struct pt_packet_cursor *c)
 {
-    struct pt_reader_round *round = &r->round;
-    int rc = pt_loser_tree_reset(&round->contest, round->cursor_count);
+    int rc;
 
-    if (rc >= 0)
-        rc = pt_reader_sort_notes(round);
-    for (uint32_t i = 0; rc >= 0 && i < round->cursor_count; i++) {
-        struct pt_packet_cursor *c = &round->cursors[i];
-        uint64_t wid = c->author.wid;
-
-        rc = pt_reader_next_packet(r, c);
-        if (rc == 1)
-            pt_loser_tree_enter(&round->contest, i, c->record.ts, (uint32_t)wid);
-    }
-    if (rc < 0) {
-        pt_loser_tree_reset(&round->contest, 0);
-        return rc;
-    }
-    pt_loser_tree_begin(&round->contest);
-    pt_assert(round->contest.count <= round->cursor_count);
-    return 1;
-}
-
-PT_COLD int pt_reader_next_round(struct pt_log_reader *r)
-{
-    int cancel, rc;
-
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-    do {
-        pt_reader_round_clear(&r->round);
-        r->source.keep = PT_SOURCE_KEEP_NOTHING;
-        rc = collect(r);
-        if (rc == 1)
-            rc = begin_contest(r);
-    } while (rc == 1 && !r->round.contest.count);
-    pthread_setcancelstate(cancel, NULL);
+    do
+        rc = pt_reader_load_packet(r, c);
+    while (rc == 1 && pt_cursor_step(c) != 1);
     return rc;
 }

@@ -9,8 +9,10 @@
  *   scan.c      the replacement for END in an incomplete log
  *   packets.c   the packets of a round, by author
  *   round.c     collecting and loading them
+ *   contest.c   which author, or packet, comes next
  *   name.c      the latest names of their authors
  *   next.c      the next event, rewind, seek
+ *   block.c     the next packet's events, as arrays
  *   info.c      totals, threads, counts, status
  *   follow.c    reading a file that grows
  *   tail.c      uniting the log with a dead writer's segment
@@ -74,6 +76,9 @@ struct pt_packet_cursor {
     uint32_t largest;  /* bytes of the records of its largest packet that has to be unpacked */
     uint32_t events;   /* of the packet, or piece, that was loaded; as it says */
     uint64_t first_no; /* the author's number of the first of them */
+    bool over;         /* nothing of it is left */
+    bool begun;        /* blocks are read: the first of a packet whose events were read singly; */
+    bool waits;        /* the event at the cursor was not given yet */
 };
 
 struct pt_reader_round {
@@ -85,6 +90,8 @@ struct pt_reader_round {
     size_t hash_room;
     uint64_t factor;                  /* of the hash: a log chooses its wids */
     struct pt_loser_tree contest;     /* of the cursors, by their indices */
+    struct pt_loser_tree packets;     /* of their next packets, while blocks are read */
+    uint64_t number;                  /* counts rounds, for blocks */
     struct pt_packet_cursor *current; /* whose event was given last */
     size_t held;                      /* bytes of whole packets that the cursors unpacked */
     uint64_t largest;                 /* sum of the cursors' */
@@ -238,6 +245,11 @@ struct pt_log_reader {
     struct pt_full full;
     struct pt_follow follow;
     struct pt_unpacker unpacker;
+    struct pt_columns_view view; /* of the packet of columns that was loaded last */
+    bool view_only, viewed;      /* load no more than that, where possible; it was done */
+    uint8_t *block;              /* arrays of the block that was given last */
+    size_t block_room;
+    bool found;          /* seeking: a block of this round was given */
     struct pt_sync sync; /* in force for ts in [sync_from, sync_to) */
     uint64_t sync_from, sync_to;
     size_t sync_at; /* the last point that was in force; PT_NO_SYNC: no event was read */
@@ -307,9 +319,12 @@ uint64_t pt_reader_last_of(const struct pt_reader_round *round, uint64_t wid, ui
 int pt_reader_sort_notes(struct pt_reader_round *round);
 
 /* round.c */
-/* Makes the next round that has events the one that is read.  1; 0: there is none any
- * more; negative errno. */
-int pt_reader_next_round(struct pt_log_reader *r);
+/* Collects the packets of the next round that has any.  1; 0: none is left; negative errno. */
+int pt_reader_collect(struct pt_log_reader *r);
+/* The cursor's packet was read; bytes left of it are bad. */
+void pt_reader_leave_packet(struct pt_log_reader *r, struct pt_packet_cursor *c);
+/* Loads the cursor's next packet that can be read.  1; 0: there is none; negative errno. */
+int pt_reader_load_packet(struct pt_log_reader *r, struct pt_packet_cursor *c);
 /* The cursor's next event, which is not simply the next record: its packet has
  * ended, or is bad inside.  1; 0: there is none; negative errno. */
 int pt_reader_next_packet(struct pt_log_reader *r, struct pt_packet_cursor *c);
@@ -327,6 +342,16 @@ static inline uint32_t pt_reader_unpacked_bytes(const struct pt_packet_data *p)
 }
 
 int pt_reader_note_tail(struct pt_log_reader *r);
+
+/* contest.c */
+/* Makes the next round that has events, or the rest of one that was read by blocks, the one that
+ * is read.  1; 0: there is none any more; negative errno. */
+int pt_reader_next_round(struct pt_log_reader *r);
+/* The same, for blocks: sets *c to the cursor whose packet comes next.  pt_reader_packet_done()
+ * follows when the packet was read. */
+int pt_reader_first_packet(struct pt_log_reader *r, struct pt_packet_cursor **c);
+void pt_reader_packet_done(struct pt_log_reader *r, struct pt_packet_cursor *c);
+
 /* Called for each ROUND, after the packets that it covers were noted. */
 void pt_reader_note_full(struct pt_log_reader *r, const struct pt_packet_round *packet);
 
