@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * The events of a packet of columns, without records: the data of each class stands together, event
- * after event, and what all events of a class share is there once.  It takes a fifth of the time
- * of making records.
+ * after event, and what all events of a class share is there once.  It takes a third to a half of
+ * the time of making records.
  *
  * Only for packets that are all events of valid types, as nearly all are, on machines with the byte
  * order of the file.  Other packets are read as records.

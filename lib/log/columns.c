@@ -40,9 +40,10 @@ struct work {
     uint32_t count, class_count;
     uint8_t *sequence;         /* class of each record */
     uint32_t *offset, *place;  /* of each record; the same by class */
-    uint16_t *length, *sorted; /* of their data, too */
-    uint32_t *value, *x;       /* of one column */
-    uint8_t *at, *end;         /* the output */
+    uint16_t *length, *sorted; /* of their data, too; sorted only if some class varies */
+    uint32_t *value, *second;  /* of one column each; before the first number is a 0 */
+    bool varies;
+    uint8_t *at, *end; /* the output */
     struct class classes[PT_COLUMNS_CLASSES];
     uint8_t table[TABLE];
 };
@@ -62,21 +63,34 @@ static unsigned new_class(struct work *w, uint32_t low, uint32_t length, uint64_
     return w->class_count++;
 }
 
+/* What differs among the records of a class. */
+static inline void compare(struct work *w, struct class *c, uint32_t length, uint64_t address)
+{
+    if (address != c->address)
+        c->differ |= address ^ c->address;
+    if (length != c->length) {
+        c->varies = w->varies = true;
+        c->least = length < c->least ? length : c->least;
+    }
+}
+
 static bool walk(struct work *w, uint32_t bytes)
 {
-    uint32_t count = 0;
+    const uint8_t *rows = w->rows;
+    uint32_t count = 0, *value = w->value, *offset = w->offset;
+    uint16_t *lengths = w->length;
+    uint8_t *sequence = w->sequence;
 
     memset(w->table, NONE, sizeof w->table);
     for (uint32_t at = 0; at < bytes; count++) {
         uint32_t word, length, size;
         uint64_t address;
         unsigned k;
-        struct class *c;
 
         if (bytes - at < PT_RECORD_HEAD || count == PT_COLUMNS_RECORDS)
             return false;
-        word = pt_le32_at(w->rows + at);
-        address = pt_le64_at(w->rows + at + 8);
+        word = pt_le32_at(rows + at);
+        address = pt_le64_at(rows + at + 8);
         length = word >> 16;
         size = pt_record_size(length);
         k = w->table[word % TABLE];
@@ -84,36 +98,61 @@ static bool walk(struct work *w, uint32_t bytes)
             k = new_class(w, word & 0xffff, length, address);
         if (k == NONE || size > bytes - at)
             return false;
-        c = &w->classes[k];
-        c->records++;
-        c->differ |= address ^ c->address;
-        if (length != c->length) {
-            c->varies = true;
-            c->least = length < c->least ? length : c->least;
-        }
-        w->sequence[count] = (uint8_t)k;
-        w->value[count] = pt_le32_at(w->rows + at + 4);
-        w->length[count] = (uint16_t)length;
-        w->offset[count] = at;
+        compare(w, &w->classes[k], length, address);
+        sequence[count] = (uint8_t)k;
+        value[count] = pt_le32_at(rows + at + 4);
+        lengths[count] = (uint16_t)length;
+        offset[count] = at;
         at += size;
     }
     w->count = count;
     return count > 0;
 }
 
+/* Two counters for each class, as often the next record is of the same one, and would wait for its
+ * counter. */
+static void count_records(struct work *w)
+{
+    uint32_t even[PT_COLUMNS_CLASSES] = { 0 }, odd[PT_COLUMNS_CLASSES] = { 0 };
+
+    for (uint32_t i = 0; i + 1 < w->count; i += 2) {
+        even[w->sequence[i]]++;
+        odd[w->sequence[i + 1]]++;
+    }
+    if (w->count % 2)
+        even[w->sequence[w->count - 1]]++;
+    for (uint32_t i = 0; i < w->class_count; i++)
+        w->classes[i].records = even[i] + odd[i];
+}
+
 /* The offsets of the records of each class, one class after the other. */
 static void sort_by_class(struct work *w)
 {
-    uint32_t next[PT_COLUMNS_CLASSES], first = 0;
+    uint32_t next[PT_COLUMNS_CLASSES], first = 0, count = w->count;
+    const uint32_t *offset = w->offset;
+    const uint8_t *sequence = w->sequence;
+    uint32_t *place = w->place;
 
+    if (w->class_count == 1) {
+        w->classes[0].records = w->count;
+        w->place = w->offset;
+        w->sorted = w->length;
+        return;
+    }
+    count_records(w);
     for (uint32_t i = 0; i < w->class_count; i++) {
         next[i] = w->classes[i].first = first;
         first += w->classes[i].records;
     }
-    for (uint32_t i = 0; i < w->count; i++) {
-        uint32_t to = next[w->sequence[i]]++;
+    if (!w->varies) {
+        for (uint32_t i = 0; i < count; i++)
+            place[next[sequence[i]]++] = offset[i];
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t to = next[sequence[i]]++;
 
-        w->place[to] = w->offset[i];
+        place[to] = offset[i];
         w->sorted[to] = w->length[i];
     }
 }
@@ -129,23 +168,21 @@ static bool put(struct work *w, const void *from, size_t size)
     return true;
 }
 
-static uint32_t bytes_of(uint32_t x)
-{
-    return (x != 0) + (x > 0xff) + (x > 0xffff) + (x > 0xffffff);
-}
-
 /* The bytes of a number that make the column of the sample shortest; *cost: how long. */
 static uint32_t best_bytes(const uint32_t *x, uint32_t n, uint32_t *cost)
 {
-    uint32_t more[6] = { 0 }, best = 4;
+    uint32_t more0 = 0, more1 = 0, more2 = 0, more3 = 0, best = 4;
 
-    for (uint32_t i = 0; i < n; i++)
-        more[bytes_of(x[i])]++;
-    for (uint32_t k = 4; k-- > 0;)
-        more[k] += more[k + 1];
+    for (uint32_t i = 0; i < n; i++) {
+        more0 += x[i] != 0;
+        more1 += x[i] > 0xff;
+        more2 += x[i] > 0xffff;
+        more3 += x[i] > 0xffffff;
+    }
     *cost = 4 * n;
     for (uint32_t k = 0; k < 4; k++) {
-        uint32_t is = k * n + more[k + 1] * EXCEPTION;
+        uint32_t more = k == 0 ? more0 : k == 1 ? more1 : k == 2 ? more2 : more3;
+        uint32_t is = k * n + more * EXCEPTION;
 
         if (is < *cost) {
             *cost = is;
@@ -161,9 +198,11 @@ static uint32_t slack(const uint32_t *x, uint32_t n, uint32_t k)
 {
     uint32_t most = k < 4 ? (1u << 8 * k) - 1 : UINT32_MAX, greatest = 0;
 
-    for (uint32_t i = 0; i < n; i++)
-        if (x[i] <= most && x[i] > greatest)
-            greatest = x[i];
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t within = x[i] <= most ? x[i] : 0;
+
+        greatest = within > greatest ? within : greatest;
+    }
     return (most - greatest) / 2;
 }
 
@@ -200,51 +239,67 @@ static void choose(const uint32_t *v, uint32_t n, struct pt_column_head *head)
     }
 }
 
-static void subtract(const uint32_t *v, uint32_t n, const struct pt_column_head *head, uint32_t *x)
+/* A number of a column; v[-1] is 0. */
+static inline uint32_t number(const uint32_t *v, uint32_t i, const struct pt_column_head *head)
 {
-    uint32_t base = head->base;
-
-    if (head->mode < PT_COLUMNS_DELTA) {
-        for (uint32_t i = 0; i < n; i++)
-            x[i] = v[i] - base;
-    } else {
-        x[0] = v[0] - base;
-        for (uint32_t i = 1; i < n; i++)
-            x[i] = v[i] - v[i - 1] - base;
-    }
+    return v[i] - head->base - (head->mode < PT_COLUMNS_DELTA ? 0 : v[(ptrdiff_t)i - 1]);
 }
 
 /* Room has been checked. */
-static void put_exceptions(struct work *w, const uint32_t *x, uint32_t n, uint32_t most,
-                           uint32_t count)
+static void put_exceptions(struct work *w, const uint32_t *v, uint32_t n,
+                           const struct pt_column_head *head, uint32_t most, uint32_t count)
 {
     uint8_t *places = w->at, *numbers = w->at + 2 * (size_t)count;
 
     for (uint32_t i = 0; i < n; i++) {
         uint16_t place;
-        uint32_t number;
+        uint32_t number_le, x = number(v, i, head);
 
-        if (x[i] <= most)
+        if (x <= most)
             continue;
         place = pt_le16((uint16_t)i);
-        number = pt_le32(x[i]);
+        number_le = pt_le32(x);
         memcpy(places, &place, sizeof place);
-        memcpy(numbers, &number, sizeof number);
+        memcpy(numbers, &number_le, sizeof number_le);
         places += sizeof place;
-        numbers += sizeof number;
+        numbers += sizeof number_le;
     }
     pt_assert(places == w->at + 2 * (size_t)count);
     w->at = numbers;
 }
 
-static bool put_numbers(struct work *w, const uint32_t *x, uint32_t n, struct pt_column_head *head)
+static uint32_t count_above(const uint32_t *v, uint32_t n, struct pt_column_head head,
+                            uint32_t most)
 {
-    uint32_t k = head->mode % PT_COLUMNS_DELTA, count = 0;
+    uint32_t count = 0;
+
+    if (head.mode < PT_COLUMNS_DELTA)
+        for (uint32_t i = 0; i < n; i++)
+            count += v[i] - head.base > most;
+    else
+        for (uint32_t i = 0; i < n; i++)
+            count += v[i] - v[(ptrdiff_t)i - 1] - head.base > most;
+    return count;
+}
+
+static void put_plane(const uint32_t *v, uint32_t n, struct pt_column_head head, uint32_t shift,
+                      uint8_t *restrict to)
+{
+    if (head.mode < PT_COLUMNS_DELTA)
+        for (uint32_t i = 0; i < n; i++)
+            to[i] = (uint8_t)((v[i] - head.base) >> shift);
+    else
+        for (uint32_t i = 0; i < n; i++)
+            to[i] = (uint8_t)((v[i] - v[(ptrdiff_t)i - 1] - head.base) >> shift);
+}
+
+static bool put_numbers(struct work *w, const uint32_t *v, uint32_t n, struct pt_column_head *head)
+{
+    uint32_t k = head->mode % PT_COLUMNS_DELTA;
     uint32_t most = k == 4 ? UINT32_MAX : (1u << 8 * k) - 1;
+    uint32_t count = k == 4 ? 0 : count_above(v, n, *head, most);
     struct pt_column_head stored;
 
-    for (uint32_t i = 0; i < n; i++)
-        count += x[i] > most;
     stored = (struct pt_column_head){ .mode = pt_le16(head->mode),
                                       .exceptions = pt_le16((uint16_t)count),
                                       .base = pt_le32(head->base) };
@@ -252,12 +307,11 @@ static bool put_numbers(struct work *w, const uint32_t *x, uint32_t n, struct pt
         return false;
     put(w, &stored, sizeof stored);
     for (uint32_t plane = 0; plane < k; plane++) {
-        for (uint32_t i = 0; i < n; i++)
-            w->at[i] = (uint8_t)(x[i] >> 8 * plane);
+        put_plane(v, n, *head, 8 * plane, w->at);
         w->at += n;
     }
     if (count)
-        put_exceptions(w, x, n, most, count);
+        put_exceptions(w, v, n, head, most, count);
     return true;
 }
 
@@ -268,10 +322,9 @@ static bool put_constant(struct work *w, uint32_t number)
     return put(w, &stored, sizeof stored);
 }
 
-/* n > 0 numbers of w->value */
-static bool put_column(struct work *w, uint32_t n)
+/* n > 0 numbers of w->value or w->second. */
+static bool put_column(struct work *w, const uint32_t *v, uint32_t n)
 {
-    const uint32_t *v = w->value;
     struct pt_column_head head;
     uint32_t differ = 0, step = n > 1 ? v[1] - v[0] : 0, steps_differ = 0;
 
@@ -285,8 +338,7 @@ static bool put_column(struct work *w, uint32_t n)
         head = (struct pt_column_head){ .mode = PT_COLUMNS_DELTA, .base = step };
     else
         choose(v, n, &head);
-    subtract(v, n, &head, w->x);
-    return put_numbers(w, w->x, n, &head);
+    return put_numbers(w, v, n, &head);
 }
 
 /* Packed into 1, 2, 4 or 8 bits each. */
@@ -321,22 +373,55 @@ static bool put_lengths(struct work *w, const struct class *c)
 {
     for (uint32_t i = 0; i < c->records; i++)
         w->value[i] = w->sorted[c->first + i];
-    return put_column(w, c->records);
+    return put_column(w, w->value, c->records);
 }
 
 /* The last word of data that is no multiple of 4 has bytes that only pad. */
-static bool put_word(struct work *w, const struct class *c, uint32_t word)
+static uint32_t mask_of(const struct class *c, uint32_t word)
+{
+    uint32_t after = word >= 2 && !c->varies ? c->length - 4 * (word - 2) : 4;
+
+    return after < 4 ? (1u << 8 * after) - 1 : UINT32_MAX;
+}
+
+/* Sets value and second to a word and the next one.  What records have is a multiple of 8 bytes, so
+ * the next one is there, if only to pad. */
+static void gather(struct work *w, const struct class *c, uint32_t word)
 {
     const uint32_t *place = w->place + c->first;
     const uint8_t *from = w->rows + 8 + 4 * (size_t)word;
-    uint32_t after = word >= 2 && !c->varies ? c->length - 4 * (word - 2) : 4;
-    uint32_t mask = after < 4 ? (1u << 8 * after) - 1 : UINT32_MAX;
+    uint32_t *value = w->value, *second = w->second, n = c->records;
 
-    if (word < 2 && !(uint32_t)(c->differ >> 32 * word))
-        return put_constant(w, (uint32_t)(c->address >> 32 * word));
-    for (uint32_t i = 0; i < c->records; i++)
-        w->value[i] = pt_le32_at(from + place[i]) & mask;
-    return put_column(w, c->records);
+    pt_assert(word % 2 == 0);
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t both = pt_le64_at(from + place[i]);
+
+        value[i] = (uint32_t)both;
+        second[i] = (uint32_t)(both >> 32);
+    }
+}
+
+static bool put_word(struct work *w, const struct class *c, uint32_t word, uint32_t *v)
+{
+    uint32_t mask = mask_of(c, word);
+
+    for (uint32_t i = 0; mask != UINT32_MAX && i < c->records; i++)
+        v[i] &= mask;
+    return put_column(w, v, c->records);
+}
+
+static bool put_words(struct work *w, const struct class *c, uint32_t words)
+{
+    if (!c->differ) {
+        if (!put_constant(w, (uint32_t)c->address) || !put_constant(w, c->address >> 32))
+            return false;
+    }
+    for (uint32_t i = c->differ ? 0 : 2; i < words; i += 2) {
+        gather(w, c, i);
+        if (!put_word(w, c, i, w->value) || (i + 1 < words && !put_word(w, c, i + 1, w->second)))
+            return false;
+    }
+    return true;
 }
 
 static bool put_rest(struct work *w, const struct class *c, uint32_t words)
@@ -345,7 +430,7 @@ static bool put_rest(struct work *w, const struct class *c, uint32_t words)
 
     for (uint32_t i = 0; i < c->records; i++) {
         const uint8_t *data = w->rows + w->place[c->first + i] + PT_RECORD_HEAD;
-        uint32_t length = w->sorted[c->first + i];
+        uint32_t length = c->varies ? w->sorted[c->first + i] : c->length;
 
         if (length > from && !put(w, data + from, length - from))
             return false;
@@ -357,9 +442,8 @@ static bool put_class(struct work *w, const struct class *c)
 {
     uint32_t words = words_of(c);
 
-    for (uint32_t i = 0; i < words; i++)
-        if (!put_word(w, c, i))
-            return false;
+    if (!put_words(w, c, words))
+        return false;
     return (!c->varies && c->length <= 4 * (words - 2)) || put_rest(w, c, words);
 }
 
@@ -386,7 +470,7 @@ static bool put_heads(struct work *w)
 
 static bool put_all(struct work *w)
 {
-    if (!put_heads(w) || !put_sequence(w) || !put_column(w, w->count))
+    if (!put_heads(w) || !put_sequence(w) || !put_column(w, w->value, w->count))
         return false;
     for (uint32_t i = 0; i < w->class_count; i++)
         if (w->classes[i].varies && !put_lengths(w, &w->classes[i]))
@@ -406,9 +490,10 @@ uint32_t pt_columns_write(struct pt_columns *c, const void *records, uint32_t by
     if (!pt_columns_reserve(c, most))
         return 0;
     w.end = w.at + room;
-    w.value = (uint32_t *)(void *)c->memory;
-    w.x = w.value + most;
-    w.offset = w.x + most;
+    w.value = (uint32_t *)(void *)c->memory + 1;
+    w.second = w.value + most + 1;
+    w.value[-1] = w.second[-1] = 0;
+    w.offset = w.second + most;
     w.place = w.offset + most;
     w.length = (uint16_t *)(void *)(w.place + most);
     w.sorted = w.length + most;
@@ -421,7 +506,8 @@ uint32_t pt_columns_write(struct pt_columns *c, const void *records, uint32_t by
 
 bool pt_columns_reserve(struct pt_columns *c, uint32_t records)
 {
-    return pt_array_renew(&c->memory, &c->room, (size_t)records * PT_COLUMNS_MEMORY) == 0;
+    return pt_array_renew(&c->memory, &c->room,
+                          PT_COLUMNS_MORE + (size_t)records * PT_COLUMNS_MEMORY) == 0;
 }
 
 void pt_columns_deinit(struct pt_columns *c)

@@ -30,7 +30,8 @@ enum {
     PT_COLUMNS_WORDS = 34,   /* of a class: the address, and 128 bytes of data */
     PT_COLUMNS_DELTA = 16,   /* added to the mode of a column, which is k */
     PT_COLUMNS_RECORDS = 65535,
-    PT_COLUMNS_MEMORY = 21 /* bytes that the arrays have for each record */
+    PT_COLUMNS_MEMORY = 21, /* bytes that the arrays have for each record, */
+    PT_COLUMNS_MORE = 8     /* and before the first ones */
 };
 #define PT_COLUMNS_VARIABLE 0xffffffffu
 

@@ -9,9 +9,10 @@ bool pt_compress_available(void)
     return false;
 }
 
-uint32_t pt_compress(struct pt_compressor *p, const void *from, uint32_t bytes, const void **packed)
+uint32_t pt_compress(struct pt_compressor *p, const void *from, uint32_t bytes, bool shared,
+                     const void **packed)
 {
-    (void)p, (void)from, (void)bytes, (void)packed;
+    (void)p, (void)from, (void)bytes, (void)shared, (void)packed;
     return 0;
 }
 

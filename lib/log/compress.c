@@ -37,18 +37,19 @@ static ZSTD_CCtx *packing_context(struct pt_compressor *p)
     return c;
 }
 
-uint32_t pt_compress(struct pt_compressor *p, const void *from, uint32_t bytes, const void **packed)
+uint32_t pt_compress(struct pt_compressor *p, const void *from, uint32_t bytes, bool shared,
+                     const void **packed)
 {
     ZSTD_CCtx *c = packing_context(p);
-    size_t n;
+    size_t n, room = shared ? 2 * (size_t)bytes : bytes;
 
-    if (bytes < LEAST_BYTES || !c || pt_array_renew(&p->buffer, &p->room, 2 * (size_t)bytes) < 0)
+    if (bytes < LEAST_BYTES || !c || pt_array_renew(&p->buffer, &p->room, room) < 0)
         return 0;
-    /* Compresses a copy: other processes may write the memory of the records, and zstd reads them
-     * more than once. */
-    memcpy(p->buffer + bytes, from, bytes);
+    /* zstd reads more than once. */
+    if (shared)
+        from = memcpy(p->buffer + bytes, from, bytes);
     /* Records are padded to 8 bytes, so saving less than 8 is no gain. */
-    n = ZSTD_compress2(c, p->buffer, bytes - 8, p->buffer + bytes, bytes);
+    n = ZSTD_compress2(c, p->buffer, bytes - 8, from, bytes);
     if (ZSTD_isError(n))
         return 0;
     *packed = p->buffer;

@@ -29,9 +29,10 @@ struct pt_decompressor {
 /* Can this build do it? */
 bool pt_compress_available(void);
 
-/* Compresses; *packed is good until the next call.  How many bytes, or 0: that
- * would save nothing, or there is no memory; then the records stay as they are. */
-uint32_t pt_compress(struct pt_compressor *p, const void *from, uint32_t bytes,
+/* Compresses; *packed is good until the next call.  shared: other processes may write these
+ * bytes meanwhile.  How many bytes, or 0: that would save nothing, or there is no memory; then the
+ * records stay as they are. */
+uint32_t pt_compress(struct pt_compressor *p, const void *from, uint32_t bytes, bool shared,
                      const void **packed);
 void pt_compressor_deinit(struct pt_compressor *p);
 

@@ -28,7 +28,7 @@ uint32_t pt_pack(struct pt_packer *p, int method, const void *records, uint32_t 
         bytes = columns;
     }
     if (method == POSIXTRACE_COMPRESSION_ZSTD)
-        compressed = pt_compress(&p->zstd, records, bytes, packed);
+        compressed = pt_compress(&p->zstd, records, bytes, !columns, packed);
     *flags = (columns ? PT_DATA_COLUMNS : 0) | (compressed ? PT_DATA_PACKED : 0);
     return compressed ? compressed : columns;
 }

@@ -33,7 +33,7 @@ START_TEST(what_goes_in_comes_out)
 
         for (uint32_t i = 0; i < size; i++)
             bytes[i] = (uint8_t)(i % 24 < 8 ? rand() % 3 : (int)(i % 24));
-        n = pt_compress(&packer, bytes, size, &packed);
+        n = pt_compress(&packer, bytes, size, rand() % 2, &packed);
         ck_assert_uint_gt(n, 0);
         ck_assert_uint_lt(n, size / 2);
         ck_assert_int_eq(pt_decompress(&unpacker, size, packed, n), 0);
@@ -47,8 +47,8 @@ START_TEST(what_goes_in_comes_out)
     /* What does not get shorter stays as it is. */
     for (uint32_t i = 0; i < 4096; i++)
         bytes[i] = (uint8_t)rand();
-    ck_assert_uint_eq(pt_compress(&packer, bytes, 4096, &(const void *){ NULL }), 0);
-    ck_assert_uint_eq(pt_compress(&packer, bytes, 24, &(const void *){ NULL }), 0);
+    ck_assert_uint_eq(pt_compress(&packer, bytes, 4096, true, &(const void *){ NULL }), 0);
+    ck_assert_uint_eq(pt_compress(&packer, bytes, 24, false, &(const void *){ NULL }), 0);
     pt_compressor_deinit(&packer);
     pt_decompressor_deinit(&unpacker);
 }
