@@ -504,7 +504,7 @@ START_TEST(outside_windows)
 END_TEST
 
 /* A full stream refuses events, which have no numbers.  It has been emptied and runs again before
- * an onlooker looks, _i + 1 times: OVERFLOW and RESUME are around what is missing. */
+ * an onlooker looks, _i + 1 times: OVERFLOW and RESUME are around the missing events. */
 START_TEST(restarted_unseen)
 {
     trace_id_t own = create(POSIX_TRACE_UNTIL_FULL, -1), trid = attach();
