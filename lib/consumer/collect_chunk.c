@@ -262,7 +262,7 @@ int pt_collect_chunk(struct pt_collect *r, struct pt_cursor *c)
             take_plain(r, c, &run);
     }
     close_run(r, c, &run);
-    /* Its last event that was found, if any, or one before it, begins what is missing. */
+    /* Its last event that was found, if any, or one before it, is the last one before the gap. */
     if (step == PT_CURSOR_GONE && !c->bad && c->size > 0)
         pt_collect_note_gap(r, c->node.ts);
     return e;

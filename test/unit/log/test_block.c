@@ -309,7 +309,7 @@ START_TEST(pieces)
     r = log_reader(fd);
     read_singly(r, &singly);
     ck_assert_int_eq(pt_log_reader_rewind(r), 0);
-    r->most_unpacked = 4096;
+    r->most_unpacked = 16384;
     read_blocks(r, &k);
     expect_same(&k.events, &singly, 0);
     ck_assert_uint_eq(k.jumps, 0);
