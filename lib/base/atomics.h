@@ -145,6 +145,13 @@ typedef uint64_t pt_u64 __attribute__((aligned(8)));
  * handlers of the same thread, and against other processors when those issue
  * membarrier(2), which makes it a full fence at the moment it is needed. */
 #define pt_fence_compiler() __atomic_signal_fence(__ATOMIC_SEQ_CST)
+/* The compiler forgets how the variable was computed: it does not compute it again, nor merge the
+ * computation with another. */
+#if defined __SANITIZE_THREAD__
+#define pt_settle(variable) ((void)(variable))
+#else
+#define pt_settle(variable) __asm__("" : "+r"(variable))
+#endif
 
 #define pt_likely(x)     __builtin_expect(!!(x), 1)
 #define pt_unlikely(x)   __builtin_expect(!!(x), 0)

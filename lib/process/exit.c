@@ -30,7 +30,7 @@ static void at_exit(void)
     pt_thread_names_publish(self);
     /* In streams of other processes this frees the slot and its chunk for the next child at once.
      * An event of a later exit handler takes another slot. */
-    if (pt_thread_self)
+    if (pt_thread_current())
         pt_thread_exit(pt_thread_self);
 }
 

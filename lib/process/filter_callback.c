@@ -58,7 +58,7 @@ static _Thread_local struct {
  */
 static bool call(const struct pt_filter_callback *h, const struct posixtrace_event *event)
 {
-    const struct pt_thread *t = pt_thread_self;
+    const struct pt_thread *t = pt_thread_current();
     uint64_t level = t ? (pt_load_relaxed(&t->word) & PT_THREAD_LEVEL) : 0;
     uint32_t outer, bit = 1u << level;
     bool wanted;

@@ -64,7 +64,7 @@ void pt_fork_guard(struct pt_seg *seg)
 
 void pt_fork_before(void)
 {
-    struct pt_thread *t = pt_thread_self;
+    struct pt_thread *t = pt_thread_current();
 
     pt_fork_files_before();
     if (!is_inside(t) && !guarded)

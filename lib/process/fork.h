@@ -36,8 +36,9 @@
  *
  * For the bare system call no code of ours runs.  A child made by it inside an event finds its
  * record wiped; posix_trace_event(3) says what it may do.  Where it returns into an event of 8
- * bytes all the same (84 places, stepped), 46 end by SIGSEGV, and at 13 of these the child first
- * stores to the parent's chunk.  Its half event cannot be stopped without a cost for each event:
+ * bytes all the same (stepped when that had 84 instructions), 46 end by SIGSEGV, and at 13 of
+ * these the child first stores to the parent's chunk.  Its half event cannot be stopped without a
+ * cost for each event:
  *
  *   wiped memory   The event loads chunk, limit and slot from its record, which fork wipes, so a
  *                  child finds out at its next load.  But the address of the chunk can be in a
@@ -48,7 +49,7 @@
  *   rseq           A restartable sequence from the load of the chunk to the commit would be exact:
  *                  before the handler runs, the kernel moves the interrupted address to the abort
  *                  code, and parent and child both begin again, the child with a wiped record.  But
- *                  each event stores the sequence's address for the kernel (two instructions of 82,
+ *                  each event stores the sequence's address for the kernel (two more to its 59,
  *                  proof/instructions); the stores of the record have to be one block of assembler
  *                  for each processor; and only glibc from 2.35 on registers threads, unless its
  *                  tunable says no, so other programs would be as now

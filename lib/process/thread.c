@@ -17,7 +17,10 @@
 #define KEYS_WITHOUT_MALLOC 32u /* glibc keeps the first keys inside the thread itself */
 #define QUIESCE_NS          1000000000ull
 
-_Thread_local struct pt_thread *pt_thread_self __attribute__((tls_model("initial-exec")));
+/* No thread stores to it. */
+pt_u64 pt_thread_none[PT_THREAD_NONE_WORDS] __attribute__((aligned(128)));
+_Thread_local struct pt_thread *pt_thread_self
+    __attribute__((tls_model("initial-exec"))) = (struct pt_thread *)(void *)pt_thread_none;
 
 static pt_u64 strangers;
 static pthread_key_t exit_key;
@@ -92,7 +95,7 @@ static struct pt_thread *take_dead(struct pt_self *self)
             pt_sys_thread_exists(pt_load_relaxed(&t->pid), pt_load_relaxed(&t->tid)) ||
             !pt_cas_seqcst(&t->word, &word, 0u))
             continue;
-        pt_thread_forget_several(t);
+        pt_thread_forget_known(t);
         for (unsigned level = 0; level < PT_LEVELS; level++)
             for (unsigned bit = 0; t->writers[level] && bit < PT_STREAMS; bit++)
                 pt_thread_drop_writer(t, level, bit);
@@ -197,10 +200,11 @@ static uintptr_t stack_top(const struct pt_thread *t)
  * memory of its own, has the child's numbers. */
 static bool is_own(const struct pt_thread *t, const struct pt_self *self)
 {
-    int32_t pid = pt_load_relaxed(&t->pid);
+    int32_t pid;
 
     if (pt_load_relaxed(&t->word) == 0)
         return false;
+    pid = pt_load_relaxed(&t->pid);
     return pid == (int32_t)self->pid ||
            (pid > 0 && pid == pt_sys_pid() && pt_load_relaxed(&t->tid) == pt_sys_tid());
 }
@@ -210,7 +214,7 @@ struct pt_thread *pt_thread_get(struct pt_self *self)
     struct pt_thread *old = pt_thread_self, *t;
     int saved = errno;
 
-    if (old && is_own(old, self))
+    if (is_own(old, self))
         return old;
     t = take_record(self);
     if (!t) {
@@ -227,6 +231,7 @@ struct pt_thread *pt_thread_get(struct pt_self *self)
     pt_store_release(&t->writers[0], t->writers0);
     for (unsigned bit = 0; bit < PT_STREAMS; bit++)
         pt_store_relaxed(&t->fast[bit], pt_thread_never());
+    pt_store_relaxed(&t->one.gate, pt_thread_never());
     pt_store_relaxed(&t->several, pt_thread_never());
     set_unwatched(self, t, exits > 0);
     pt_store_release(&t->word, (uint64_t)PT_THREAD_IDLE);
@@ -245,9 +250,19 @@ struct pt_thread *pt_thread_get(struct pt_self *self)
 
 void pt_thread_settle(struct pt_thread *t)
 {
+    if (t->one_writer && t->one_writer->last < t->one_last)
+        t->one_writer->last = t->one_last;
     for (struct pt_writer *writer = t->several_writers; writer; writer = writer->next)
         if (writer->last < t->several_last)
             writer->last = t->several_last;
+}
+
+void pt_thread_forget_one(struct pt_thread *t)
+{
+    pt_thread_settle(t);
+    pt_store_relaxed(&t->one.gate, pt_thread_never());
+    pt_fence_compiler();
+    t->one_writer = NULL;
 }
 
 void pt_thread_forget_several(struct pt_thread *t)
@@ -257,6 +272,12 @@ void pt_thread_forget_several(struct pt_thread *t)
     t->ready_until = 0;
     pt_fence_compiler();
     t->several_writers = NULL;
+}
+
+void pt_thread_forget_known(struct pt_thread *t)
+{
+    pt_thread_forget_one(t);
+    pt_thread_forget_several(t);
 }
 
 bool pt_thread_enter(struct pt_thread *t)
@@ -353,12 +374,19 @@ static void forget_epoch(pt_u64 *word, uint64_t epoch, uint64_t none)
         ;
 }
 
-/* The list of the calling thread is not known from here on, either: its event may use it yet.
+/* one or several, if it has the bit. */
+static void forget_known(pt_u64 *known, unsigned bit)
+{
+    uint64_t was = pt_load_seqcst(known);
+
+    if (was >> bit & 1)
+        pt_cas_seqcst(known, &was, pt_thread_never());
+}
+
+/* What the calling thread knows is not known from here on, either: its event may use it yet.
  * No handler of it traces at level 0 meanwhile. */
 static void forget_writers(struct pt_thread *t, unsigned bit, uint64_t epoch)
 {
-    uint64_t several;
-
     pt_assert_call(bit < PT_STREAMS);
     forget_epoch(&t->fast[bit], epoch, pt_thread_never());
     for (unsigned level = 0; level < PT_LEVELS; level++) {
@@ -368,13 +396,10 @@ static void forget_writers(struct pt_thread *t, unsigned bit, uint64_t epoch)
             forget_epoch(&writers[bit].epoch, epoch, 0);
     }
     pt_fence_seqcst();
-    several = pt_load_seqcst(&t->several);
-    if (!(several >> bit & 1))
-        return;
-    if (t == pt_thread_self)
-        pt_thread_forget_several(t);
-    else
-        pt_cas_seqcst(&t->several, &several, pt_thread_never());
+    if (t == pt_thread_self && ((t->one.gate | t->several) >> bit & 1))
+        pt_thread_forget_known(t);
+    forget_known(&t->one.gate, bit);
+    forget_known(&t->several, bit);
 }
 
 void pt_threads_forget(unsigned bit, uint64_t epoch)
@@ -385,7 +410,7 @@ void pt_threads_forget(unsigned bit, uint64_t epoch)
 
 bool pt_threads_are_out(void)
 {
-    const struct pt_thread *self = pt_thread_self;
+    const struct pt_thread *self = pt_thread_current();
 
     if (!self || (pt_load_relaxed(&self->word) & PT_THREAD_LEVEL) > 1)
         return false;
@@ -469,11 +494,11 @@ void pt_thread_exit(struct pt_thread *t)
         pt_store_seqcst(&t->word, pt_thread_word(frame, level + 1));
         pt_fence_seqcst();
         if (level == 0)
-            pt_thread_forget_several(t);
+            pt_thread_forget_known(t);
         detach_level(t, level, self->page, named ? name : NULL);
     }
     if (pt_thread_self == t)
-        pt_thread_self = NULL;
+        pt_thread_self = (struct pt_thread *)(void *)pt_thread_none;
     pt_store_release(&t->word, 0u);
     give_record(self, t);
 }

@@ -29,15 +29,15 @@
  *   2  wait as above: events that could find it there are over, so no thread makes a writer
  *      into it any more
  *   3  invalidate the writers into it, in every record of the process: fast[bit], the epoch at
- *      each level, and several if it has the bit
+ *      each level, and one and several if they have the bit
  *   4  wait as above: events that found such a writer good before 3 are over
  *   5  unmap it
  * Up to 3 each of these words has one writer, its thread.  Step 3 stores only "none", and only
  * over that epoch (by compare-and-exchange), or over any epoch if no stream has the bit; the
- * thread stores that epoch only in an event for which 2 waits.  several depends on several
- * epochs: learn_several() stores it, issues a full fence, then loads the epochs again; 3 clears
- * the epoch, issues a full fence, then loads several.  So the thread finds the epoch cleared, or
- * 3 finds the new list.  The event itself may use the list, since 4 waits for it
+ * thread stores that epoch only in an event for which 2 waits.  one and several depend on
+ * epochs: learn_one() and learn_several() store them, issue a full fence, then load the epochs
+ * again; 3 clears the epoch, issues a full fence, then loads both.  So the thread finds the epoch
+ * cleared, or 3 finds the new list.  The event itself may use the list, since 4 waits for it
  * (test/model/forget.pml).
  * A second load of an epoch by the thread can return 0; the rest of the writer stays valid during
  * the event.
@@ -52,6 +52,13 @@
 #define PT_THREAD_LEVEL              7u
 #define PT_THREAD_CUT                (-1) /* pid of a record: see fork.h */
 #define pt_thread_word(frame, level) ((uint64_t)((frame) & ~(uintptr_t)15) | (level))
+/* pt_thread_word(frame, 1u) for a call frame address.  On x86-64 that is a multiple of 8, as every
+ * stack pointer at a call, and bit 3 belongs neither to the level nor to the frame. */
+#if defined __x86_64__
+#define pt_thread_word_1(frame) ((uint64_t)(frame) + 1u)
+#else
+#define pt_thread_word_1(frame) pt_thread_word(frame, 1u)
+#endif
 
 #define PT_EVENT_INLINE 256u
 /* Writers of the stream need fences, or its data are of less than 8 bytes. */
@@ -100,6 +107,35 @@ static inline uint32_t pt_writer_position(const struct pt_writer *writer)
     return (uint32_t)pt_writer_committed(writer);
 }
 
+/*
+ * What an event in one stream loads: a copy of the members of the writer of level 0 for the gate
+ * word that was last seen with one bit.  Good while page->changes is the same.  The stream's clock
+ * is the TSC.  Each change of the writer changes the copy (pt_writer_copy_one); an event that was
+ * left by siglongjmp may have changed the writer alone, so the next one forgets the copy.
+ */
+struct pt_one {
+    pt_u64 gate; /* pt_thread_never(): none is known */
+    uint64_t changes;
+    uint8_t *chunk;
+    int64_t last_8; /* the last place, from the first record's on, at which the record of an event
+                     * of 8 bytes may begin; negative: none */
+    uint64_t base;
+    struct pt_slot *slot;
+    struct pt_seg_header *h;
+};
+/* The bytes of an event with 8 bytes of data. */
+#define PT_EVENT_8 (PT_RECORD_HEAD + 8u)
+
+static inline PT_ALWAYS_INLINE void pt_writer_copy(const struct pt_writer *writer,
+                                                   struct pt_one *one)
+{
+    one->chunk = writer->chunk;
+    one->last_8 = (int64_t)writer->limit - (int64_t)(sizeof(struct pt_chunk) + PT_EVENT_8);
+    one->base = writer->base;
+    one->slot = writer->slot;
+    one->h = writer->h;
+}
+
 /* The members of a writer that an event in several streams loads, see writer/event_multi.c. */
 struct pt_ready {
     uint8_t *chunk;
@@ -110,25 +146,17 @@ struct pt_ready {
 };
 
 struct pt_thread {
-    uint64_t pad;
-    /* The writers of level 0 for the gate word that was last seen with more than
-     * one bit, good while page->changes is the same.  All have plain_clock
-     * several_clock; several pt_thread_never(): none are known. */
-    pt_u64 several;
-    uint64_t several_changes;
-    struct pt_writer *several_writers; /* linked by next */
     int32_t several_clock;
     uint32_t taken;
-    /* All of ready[] are good for times from ready_base, ready_span long, and have room up
-     * to the event whose count is ready_until. */
-    uint64_t ready_base, ready_span, ready_until;
+    struct pt_one one;
     /* Words that events store to: see struct pt_slot. */
     __attribute__((aligned(64))) pt_u64 word;
     pt_u64 count;
-    pt_u64 several_last;    /* see pt_thread_settle */
-    uint64_t several_count; /* of the last event in several streams */
-    pt_u64 nested;          /* events begun at other levels */
-    pt_u64 waits;           /* the last number of shm/waiting.h */
+    pt_u64 one_last, several_last; /* see pt_thread_settle */
+    uint64_t several_count;        /* of the last event in several streams */
+    pt_u64 nested;                 /* events begun at other levels */
+    pt_u64 waits;                  /* the last number of shm/waiting.h */
+    uint32_t one_max;              /* one_writer->max_inline */
     uint64_t outer[PT_LEVELS];
     struct pt_writer *writers[PT_LEVELS];
     struct pt_thread *next;
@@ -137,20 +165,60 @@ struct pt_thread {
     int32_t pid, tid;
     uint64_t thread_id;
     char name[16];
+    struct pt_writer *one_writer; /* one is a copy of it; NULL: there is none */
+    uint64_t
+        one_seen; /* the gate word of the last event in one stream for which one was not good */
+    /* The writers of level 0 for the gate word that was last seen with more than
+     * one bit, good while page->changes is the same.  All have plain_clock
+     * several_clock; several pt_thread_never(): none are known. */
+    pt_u64 several;
+    uint64_t several_changes;
+    struct pt_writer *several_writers; /* linked by next */
+    /* All of ready[] are good for times from ready_base, ready_span long, and have room up
+     * to the event whose count is ready_until. */
+    uint64_t ready_base, ready_span, ready_until;
     struct pt_ready ready[PT_STREAMS + 1]; /* ends with one whose chunk is NULL */
     /* writers0[bit].epoch where plain_clock is the TSC, else pt_thread_never(). */
     __attribute__((aligned(128))) pt_u64 fast[PT_STREAMS];
     struct pt_writer writers0[PT_STREAMS];
 };
-_Static_assert(offsetof(struct pt_thread, word) == 64, "see struct pt_slot");
+_Static_assert(offsetof(struct pt_thread, word) == 64, "see struct pt_slot and pt_thread_none");
+
+/* The thread of a writer: also where pt_thread_self is another by now, see fork.h. */
+static inline struct pt_thread *pt_writer_thread(const struct pt_writer *writer)
+{
+    return (struct pt_thread *)(void *)((char *)writer->word - offsetof(struct pt_thread, word));
+}
+
+/* The writer's chunk, limit or base has changed. */
+static inline void pt_writer_copy_one(const struct pt_writer *writer)
+{
+    struct pt_thread *t = writer->word ? pt_writer_thread(writer) : NULL;
+
+    if (t && t->one_writer == writer)
+        pt_writer_copy(writer, &t->one);
+}
 
 /* The numbers of the bits that are set, from the lowest on. */
 #define pt_for_each_bit(bit, word)                                                           \
     for (uint64_t left_ = (word); left_ && ((bit) = (uint64_t)__builtin_ctzll(left_), true); \
          left_ &= left_ - 1)
 
+/* The calling thread's record.  Before it has one that is pt_thread_none, an array with the first
+ * words of a record: its word is not idle, so an event does not have to ask whether there is a
+ * record. */
 extern _Thread_local struct pt_thread *pt_thread_self __attribute__((tls_model("initial-exec")))
 PT_HIDDEN;
+#define PT_THREAD_NONE_WORDS 16
+extern pt_u64 pt_thread_none[PT_THREAD_NONE_WORDS] PT_HIDDEN;
+
+/* NULL: it has none. */
+static inline struct pt_thread *pt_thread_current(void)
+{
+    struct pt_thread *t = pt_thread_self;
+
+    return (void *)t == (void *)pt_thread_none ? NULL : t;
+}
 
 /* The calling thread's record, made if need be; NULL: no memory.  Async-signal-safe. */
 struct pt_thread *pt_thread_get(struct pt_self *self);
@@ -163,22 +231,19 @@ struct pt_stranger {
 void pt_thread_stranger_begin(struct pt_stranger *s) PT_HIDDEN;
 void pt_thread_stranger_end(const struct pt_stranger *s) PT_HIDDEN;
 /*
- * An event in several streams notes its time once, in several_last, where that
- * in one stream notes it in writer->last.  Makes writer->last of all of them right;
+ * An event in several streams notes its time once, in several_last, and that of the writer
+ * one_writer in one_last; others note it in writer->last.  Makes writer->last of all of them right;
  * to be called at level 0 before any is read, and before the writers change.
  */
 void pt_thread_settle(struct pt_thread *t);
-/* The same; and no writers are known for several streams from now on. */
+/* The same; and no writer is known for one stream, or for several, from now on; or for either. */
+void pt_thread_forget_one(struct pt_thread *t);
 void pt_thread_forget_several(struct pt_thread *t);
+void pt_thread_forget_known(struct pt_thread *t);
 /* A value that no word of a page has, except with a probability of 2^-64. */
 uint64_t pt_thread_never(void);
 /* A record that looks as one that fork has wiped, of no list; NULL: no memory. */
 struct pt_thread *pt_thread_make(void);
-/* The thread of a writer: also where pt_thread_self is another by now, see fork.h. */
-static inline struct pt_thread *pt_writer_thread(const struct pt_writer *writer)
-{
-    return (struct pt_thread *)(void *)((char *)writer->word - offsetof(struct pt_thread, word));
-}
 /* Is it the record of a half event in a forked child (fork.h)?  Such an event uses private copies
  * of the mappings and may never end, so no thread waits for it. */
 static inline bool pt_thread_is_cut(const struct pt_thread *t)

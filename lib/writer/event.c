@@ -166,7 +166,7 @@ struct pt_writer *pt_event_writer(struct pt_self *self, struct pt_thread *t, uns
     }
     __builtin_memcpy(author.name, t->name, sizeof author.name);
     if (level == 0)
-        pt_thread_forget_several(t);
+        pt_thread_forget_known(t);
     if (writer && attach(t, level, bit, seg, epoch, &author))
         return writer;
     if (writer && seg->chunk_reach)
@@ -390,6 +390,8 @@ void pt_event_slow(uint32_t id, const void *data, size_t len, uint64_t addr, uin
         pt_event_slow(id, data, len, addr, frame);
         return;
     }
+    if (!level && was)
+        pt_thread_forget_known(t);
     if (!level)
         pt_thread_settle(t);
     record_in(self, t, level, inside, id, data, len, addr);
@@ -402,19 +404,15 @@ void pt_event_cpu_time(uint64_t addr, uintptr_t frame)
     pt_event_slow(PT_ID_CPU_TIME, NULL, 0, addr, frame);
 }
 
-void pt_event_sized(uint32_t id, const void *data, size_t len, uint64_t addr,
-                    struct pt_writer *writer)
+void pt_event_sized(uint32_t id, const void *data, size_t len, uint64_t addr, struct pt_thread *t)
 {
-    uint64_t commit;
-
     if (pt_unlikely(!data))
         len = 0;
-    if (pt_unlikely(!pt_event_has_room(writer, len, &commit)) ||
-        pt_unlikely(!pt_event_put(writer, commit, id, data, len, addr, pt_clock_now(PT_CLOCK_TSC),
-                                  &writer->last)))
-        pt_event_no_room(id, data, len, addr, writer);
+    if (pt_unlikely(len > t->one_max) ||
+        pt_unlikely(!pt_event_put_one(&t->one, id, data, len, addr, &t->one_last)))
+        pt_event_no_room(id, data, len, addr, t->one_writer);
     else
-        pt_event_finish(writer);
+        pt_event_finish(t);
 }
 
 void pt_event_no_room(uint32_t id, const void *data, size_t len, uint64_t addr,
@@ -423,9 +421,10 @@ void pt_event_no_room(uint32_t id, const void *data, size_t len, uint64_t addr,
     struct pt_thread *t = pt_writer_thread(writer);
 
     pt_assert_call(writer >= t->writers0 && writer < t->writers0 + PT_STREAMS);
+    if (writer->limit != 0)
+        pt_thread_settle(t);
     /* A full stream does not ask for the time. */
     if (!pt_writer_turns_away(writer, id, len)) {
-        pt_thread_settle(t);
         pt_writer_write(writer, id, data, len, addr, pt_clock_now(writer->seg->g.clock));
     }
     pt_fence_compiler();

@@ -10,10 +10,10 @@
  *      an event that a siglongjmp left): slow path
  *   3  word = our frame, level 1: we are inside, mappings stay; then count += 1, in this
  *      order: events of handlers before the store of the word have counted by then
- *   4  load the epoch of the gate bit       sees whether the bit was taken back before 3
- *   5  writer for the stream, that epoch    else slow path; without a writer fast[] has a value
- *                                           that equals no epoch, even if another process changes
+ *   4  gate word = that of the cached       else another path; one has a value that no gate word
+ *      writer                               has if there is none, even if another process changes
  *                                           the page
+ *   5  load page->changes                   sees whether the bit was taken back before 3
  *   6  slot->inside = count                 then the clock: see shm/watermark.h
  *   7  room, short delta, short data        else slow path, still inside
  *   8  write the record after the commit position
@@ -47,22 +47,27 @@
 #include "process/thread.h"
 
 /*
- * Three paths; each falls back to the next one, which can start from the beginning
- * because the earlier one has stored nothing that remains.
- *   pt_event_record   inline: 8 bytes, one stream, its clock is the TSC, room for the record
- *   pt_event_multi  any number of streams and clocks, all writers attached
+ * Four paths; each falls back to the next one, which can start from the beginning
+ * because the earlier one has stored nothing that remains, or continue inside the event.
+ *   pt_event_record   inline: 8 bytes, one stream, the thread's copy of the writer, room
+ *   pt_event_multi  any number of streams and clocks, the thread's cached list (several_writers)
+ *   pt_event_other  all writers attached; caches them
  *   pt_event_slow     first events, nested events, events that handlers left half-way, forks
  * All calls out of the first are tail calls: it needs no stack frame.
  */
-void pt_event_multi(uint32_t id, const void *data, size_t len, uint64_t addr, uintptr_t frame)
+/* Inside at level 0; count: the event's. */
+void pt_event_multi(uint32_t id, const void *data, size_t len, uint64_t addr, uint64_t count)
+    PT_HIDDEN PT_NOINLINE;
+void pt_event_other(uint32_t id, const void *data, size_t len, uint64_t addr, uint64_t count)
     PT_HIDDEN PT_NOINLINE;
 void pt_event_slow(uint32_t id, const void *data, size_t len, uint64_t addr, uintptr_t frame)
     PT_HIDDEN PT_COLD;
 /* Records the CPU time of the calling thread. */
 void pt_event_cpu_time(uint64_t addr, uintptr_t frame) PT_HIDDEN PT_COLD;
-/* Inside at level 0, in the stream of this writer alone: any size of data. Leaves the event. */
-void pt_event_sized(uint32_t id, const void *data, size_t len, uint64_t addr,
-                    struct pt_writer *writer) PT_HIDDEN PT_NOINLINE;
+/* Inside at level 0, in one stream, that of the thread's copy: any size of data. Leaves the
+ * event. */
+void pt_event_sized(uint32_t id, const void *data, size_t len, uint64_t addr, struct pt_thread *t)
+    PT_HIDDEN PT_NOINLINE;
 /* The same, when the chunk is to be changed, or the data are too long, or the time is
  * too far from the base. */
 void pt_event_no_room(uint32_t id, const void *data, size_t len, uint64_t addr,
@@ -93,7 +98,7 @@ static inline uint64_t pt_event_enter(struct pt_thread *t, uintptr_t frame)
 {
     pt_assert_call((pt_load_relaxed(&t->word) & PT_THREAD_LEVEL) == 0);
     pt_assert_call(t == pt_thread_self);
-    pt_store_relaxed(&t->word, pt_thread_word(frame, 1u));
+    pt_store_relaxed(&t->word, pt_thread_word_1(frame));
     pt_fence_compiler();
     pt_count_own(&t->count);
     pt_fence_compiler();
@@ -166,16 +171,67 @@ static inline PT_ALWAYS_INLINE bool pt_event_put(struct pt_writer *writer, uint6
     return true;
 }
 
-/* Steps 10 to 12. */
-static inline PT_ALWAYS_INLINE void pt_event_finish(struct pt_writer *writer)
+/*
+ * Steps 7 to 9 with the copy of a writer; false: not done.  The commit word is in shared memory, so
+ * any value may be there.  The position in it is taken from the first record's place on, modulo
+ * 2^32: one outside the chunk is beyond last_8.
+ */
+static inline PT_ALWAYS_INLINE bool pt_event_put_one(const struct pt_one *one, uint32_t id,
+                                                     const void *data, size_t len, uint64_t addr,
+                                                     uint64_t *last)
 {
-    pt_assert(writer->slot == pt_seg_slot(writer->seg, writer->slot_index));
-    pt_store_release(&writer->slot->inside, 0u);
-    pt_fence_compiler();
-    if (pt_unlikely(pt_load_relaxed(&writer->h->attention)))
-        pt_event_attention(writer);
+    const uint32_t need = pt_record_size((uint32_t)len);
+    uint8_t *chunk = one->chunk, *at;
+    uint64_t step = need + (1ull << 32), next, ts, delta;
+    uint32_t offset;
+
+    /* Else the compiler makes one constant from another, which takes longer. */
+    if (__builtin_constant_p(len))
+        pt_settle(step);
+    next = step + pt_load_plain((uint64_t *)(void *)chunk);
+    offset = (uint32_t)next - need - (uint32_t)sizeof(struct pt_chunk);
+    if (pt_unlikely((int64_t)offset + need - PT_EVENT_8 > one->last_8))
+        return false;
+    ts = pt_clock_now(PT_CLOCK_TSC);
+    delta = ts - one->base;
+    if (pt_unlikely(delta > PT_DELTA_MAX))
+        return false;
+    at = chunk + sizeof(struct pt_chunk) + offset;
+    pt_record_put_head(at, PT_RECORD_EVENT, id, (uint32_t)len, (uint32_t)delta, addr);
+    if (__builtin_constant_p(len))
+        __builtin_memcpy(at + PT_RECORD_HEAD, data, len);
     else
-        pt_event_leave(writer->word);
+        pt_event_copy(at + PT_RECORD_HEAD, data, len);
+    *last = ts;
+    pt_fence_compiler();
+    pt_store_release((uint64_t *)(void *)chunk, next);
+    return true;
+}
+
+/* What a thread's event in one stream uses is a copy of a valid writer. */
+PT_VALIDATOR bool pt_event_one_is_copy(const struct pt_thread *t)
+{
+    const struct pt_writer *writer = t->one_writer;
+    struct pt_one is;
+
+    if (!writer || writer->word != &t->word || t->one_max != writer->max_inline)
+        return false;
+    pt_writer_copy(writer, &is);
+    return is.chunk == t->one.chunk && is.last_8 == t->one.last_8 && is.base == t->one.base &&
+           is.slot == t->one.slot && is.h == t->one.h &&
+           is.slot == pt_seg_slot(writer->seg, writer->slot_index) &&
+           writer->limit <= writer->seg->g.chunk_size;
+}
+
+/* Steps 10 to 12, with the copy of the writer. */
+static inline PT_ALWAYS_INLINE void pt_event_finish(struct pt_thread *t)
+{
+    pt_store_release(&t->one.slot->inside, 0u);
+    pt_fence_compiler();
+    if (pt_unlikely(pt_load_plain(&t->one.h->attention)))
+        pt_event_attention(t->one_writer);
+    else
+        pt_event_leave(&t->word);
 }
 
 /* A macro, because __builtin_return_address(0) is evaluated in the function that contains it. */
@@ -185,50 +241,40 @@ static inline PT_ALWAYS_INLINE void pt_event_finish(struct pt_writer *writer)
 static inline PT_ALWAYS_INLINE void pt_event_record_open(const uint64_t *gates, uint64_t open,
                                                          uint32_t id, const void *data, size_t len)
 {
-    uint64_t bit, count, commit;
-    struct pt_thread *t;
-    struct pt_writer *writer;
+    struct pt_thread *t = pt_thread_self;
+    uint64_t count;
 
-    t = pt_thread_self;
-    if (pt_unlikely(!t) || pt_unlikely(pt_load_relaxed(&t->word) != PT_THREAD_IDLE)) {
+    if (pt_unlikely(pt_load_plain(&t->word) != PT_THREAD_IDLE)) {
         pt_event_slow(id, data, len, pt_event_here(), pt_event_frame());
         return;
     }
-    if (pt_unlikely(open & (open - 1)))
-        goto several;
     count = pt_event_enter(t, pt_event_frame());
-    bit = (uint64_t)__builtin_ctzll(open);
-    writer = &t->writers0[bit];
-    if (pt_unlikely(pt_load_relaxed(&pt_event_page(gates)->epoch[bit]) !=
-                    pt_load_relaxed(&t->fast[bit]))) {
-        pt_event_leave(&t->word);
-        goto several;
-    }
-    pt_store_relaxed(&writer->slot->inside, count);
-    pt_fence_compiler();
-    if (pt_unlikely(len != 8) || pt_unlikely(!data)) {
-        pt_event_sized(id, data, len, pt_event_here(), writer);
+    if (pt_unlikely(open != pt_load_plain(&t->one.gate)) ||
+        pt_unlikely(pt_load_relaxed(&pt_event_page(gates)->changes) != t->one.changes)) {
+        pt_event_multi(id, data, len, pt_event_here(), count);
         return;
     }
-    if (pt_unlikely(!pt_event_has_room(writer, 8, &commit)) ||
-        pt_unlikely(!pt_event_put(writer, commit, id, data, 8, pt_event_here(),
-                                  pt_clock_now(PT_CLOCK_TSC), &writer->last)))
-        pt_event_no_room(id, data, len, pt_event_here(), writer);
+    pt_assert_valid(pt_event_one_is_copy(t));
+    pt_store_relaxed(&t->one.slot->inside, count);
+    pt_fence_compiler();
+    if (pt_unlikely(len != 8) || pt_unlikely(!data))
+        pt_event_sized(id, data, len, pt_event_here(), t);
+    else if (pt_unlikely(!pt_event_put_one(&t->one, id, data, 8, pt_event_here(), &t->one_last)))
+        pt_event_no_room(id, data, len, pt_event_here(), t->one_writer);
     else
-        pt_event_finish(writer);
-    return;
-several:
-    pt_event_multi(id, data, len, pt_event_here(), pt_event_frame());
+        pt_event_finish(t);
 }
 
 static inline PT_ALWAYS_INLINE void pt_event_record(uint32_t id, const void *data, size_t len)
 {
     const uint64_t *gates = pt_load_pointer(&pt_gates);
+    size_t user = (uint32_t)(id - PT_ID_USER_FIRST);
     uint64_t open;
 
-    if (pt_unlikely(id - PT_ID_USER_FIRST >= TRACE_USER_EVENT_MAX))
+    pt_settle(user);
+    if (pt_unlikely(user >= TRACE_USER_EVENT_MAX))
         return;
-    open = pt_load_relaxed(&gates[id]);
+    open = pt_load_plain(&(gates + user)[PT_ID_USER_FIRST]);
     if (pt_likely(open == 0))
         return;
     pt_event_record_open(gates, open, id, data, len);

@@ -9,6 +9,7 @@
  *   ready      pt_event_multi: events of 8 bytes on the TSC clock, in the same streams as
  *              the event before, and the copies below are valid
  *   rest       put_rest: any size and any plain clock
+ *   other      pt_event_other: makes the list of the writers, or caches the writer of one stream
  *   slow       pt_event_slow: writers that are not attached, different clocks, streams with a
  *              filter to evaluate
  *
@@ -38,7 +39,7 @@
 
 /* Bytes of one event in every stream, and the distance of the prefetch.  The prefetch is
  * useless for the last ten events or so of a chunk. */
-enum { NEED = PT_RECORD_HEAD + 8, AHEAD = 256 };
+enum { NEED = PT_EVENT_8, AHEAD = 256 };
 
 /* Makes the list of the writers of a gate word; false if they do not all have the same plain
  * clock.  t->several is stored only when the list is complete. */
@@ -196,6 +197,59 @@ static PT_COLD void learn_and_put(struct pt_thread *t, uint64_t count, uint32_t 
     pt_event_slow(id, data, len, addr, frame);
 }
 
+/* As learn_several(), for the writer of one stream: of the event's, which was found good after
+ * changes was loaded.  Its time so far is in writer->last. */
+static PT_COLD void learn_one(struct pt_thread *t, uint64_t changes, uint64_t open,
+                              struct pt_writer *writer)
+{
+    pt_assert(writer->plain_clock == PT_CLOCK_TSC && open == 1ull << (writer - t->writers0));
+    pt_thread_forget_one(t);
+    pt_fence_compiler();
+    t->one_last = 0;
+    t->one.changes = changes;
+    t->one_max = writer->max_inline;
+    pt_writer_copy(writer, &t->one);
+    pt_fence_compiler();
+    t->one_writer = writer;
+    pt_fence_compiler();
+    pt_store_relaxed(&t->one.gate, open);
+    pt_fence_seqcst();
+    if (pt_load_relaxed(&writer->epoch) == 0) /* see thread.h */
+        pt_thread_forget_one(t);
+}
+
+/* An event in one stream, whose writer is attached, is cached when it is the second in that stream:
+ * a thread whose events are by turns in this stream and in that one does not pay for it. */
+void pt_event_other(uint32_t id, const void *data, size_t len, uint64_t addr, uint64_t count)
+{
+    const uint64_t *gates = pt_load_pointer(&pt_gates);
+    const struct pt_page *page = pt_event_page(gates);
+    uint64_t changes = pt_load_acquire(&page->changes), open = pt_load_relaxed(&gates[id]), commit;
+    unsigned bit = open ? (unsigned)__builtin_ctzll(open) : 0;
+    struct pt_thread *t = pt_thread_self;
+    struct pt_writer *writer = &t->writers0[bit];
+
+    if (pt_unlikely(open & (open - 1)) || pt_unlikely(!open) ||
+        pt_unlikely(pt_load_relaxed(&page->epoch[bit]) != pt_load_relaxed(&t->fast[bit]))) {
+        learn_and_put(t, count, id, data, len, addr);
+        return;
+    }
+    if (t->one_seen == open)
+        learn_one(t, changes, open, writer);
+    t->one_seen = open;
+    pt_store_relaxed(&writer->slot->inside, count);
+    pt_fence_compiler();
+    len = data ? len : 0;
+    if (pt_unlikely(!pt_event_has_room(writer, len, &commit)) ||
+        pt_unlikely(!pt_event_put(writer, commit, id, data, len, addr, pt_clock_now(PT_CLOCK_TSC),
+                                  &writer->last))) {
+        pt_event_no_room(id, data, len, addr, writer);
+        return;
+    }
+    pt_event_leave_writer(writer);
+    pt_event_leave(&t->word);
+}
+
 /* All calls are tail calls, so that this path needs no callee-saved registers. */
 /* The record of eight bytes for one stream, and its commit; the stream's attention word. */
 static inline __attribute__((always_inline)) uint32_t put_ready(const struct pt_ready *r,
@@ -216,18 +270,18 @@ static inline __attribute__((always_inline)) uint32_t put_ready(const struct pt_
     return pt_load_relaxed(&r->h->attention);
 }
 
-void pt_event_multi(uint32_t id, const void *data, size_t len, uint64_t addr, uintptr_t frame)
+void pt_event_multi(uint32_t id, const void *data, size_t len, uint64_t addr, uint64_t count)
 {
     const uint64_t *gates = pt_load_pointer(&pt_gates);
     const struct pt_page *page = pt_event_page(gates);
     struct pt_thread *t = pt_thread_self;
-    uint64_t count = pt_event_enter(t, frame), ts, value;
+    uint64_t ts, value;
     const struct pt_ready *r;
     uint32_t attention = 0;
 
     if (pt_unlikely(pt_load_relaxed(&gates[id]) != pt_load_plain(&t->several)) ||
         pt_unlikely(pt_load_relaxed(&page->changes) != t->several_changes)) {
-        learn_and_put(t, count, id, data, len, addr);
+        pt_event_other(id, data, len, addr, count);
         return;
     }
     if (pt_unlikely(len != 8) || pt_unlikely(!data) || pt_unlikely(count > t->ready_until) ||

@@ -72,7 +72,7 @@ static PT_ALWAYS_INLINE inline bool store_fast(uint64_t streams, const struct po
     uint64_t bit = (uint64_t)__builtin_ctzll(streams);
     bool good;
 
-    if (pt_unlikely(!t) || pt_unlikely(pt_load_relaxed(&t->word) != PT_THREAD_IDLE) ||
+    if (pt_unlikely(pt_load_plain(&t->word) != PT_THREAD_IDLE) ||
         pt_unlikely(streams & (streams - 1)))
         return false;
     pt_event_enter(t, pt_event_frame());

@@ -38,11 +38,13 @@ PT_VALIDATOR bool is_valid(const struct pt_writer *writer)
            writer->chunk == (uint8_t *)pt_seg_chunk(writer->seg, writer->chunk_index) &&
            writer->limit <= writer->seg->g.chunk_size;
 }
+
 static void drop_chunk(struct pt_writer *writer)
 {
     writer->limit = 0;
     pt_fence_compiler();
     writer->chunk = (uint8_t *)&no_chunk;
+    pt_writer_copy_one(writer);
 }
 
 static void bind_writer(struct pt_writer *writer, struct pt_seg *seg, uint32_t index)
@@ -181,6 +183,7 @@ static bool has_bytes(struct pt_writer *writer, uint32_t at, uint32_t bytes)
     if (pt_seg_back_chunk(writer->seg, writer->chunk_index, (uint32_t)want) < 0)
         return false;
     writer->limit = pt_seg_backed(writer->seg, writer->chunk_index);
+    pt_writer_copy_one(writer);
     pt_assert(want >= end && writer->limit <= size);
     return end <= writer->limit;
 }
@@ -261,6 +264,7 @@ static enum pt_pool_take take_chunk(struct pt_writer *writer, uint32_t need)
         writer->base = 0; /* unknown: the next record begins with its full time */
         put_author(writer);
     }
+    pt_writer_copy_one(writer);
     pt_store_release(&s->chunk_base, s->next_no - (pt_writer_committed(writer) >> 32));
     pt_store_release(&s->chunk, index + 1);
     pt_syncpoint_maintain(writer->h, writer->seg->g.clock);
@@ -420,6 +424,7 @@ bool pt_writer_write(struct pt_writer *writer, uint32_t id, const void *data, si
         at += PT_RECORD_HEAD;
         need += PT_RECORD_HEAD;
         writer->base = ts;
+        pt_writer_copy_one(writer);
     }
     pt_assert(ts >= writer->base && ts - writer->base <= PT_DELTA_MAX);
     pt_assert(at + pt_record_size(n) <= writer->chunk + writer->limit);
@@ -444,6 +449,7 @@ void pt_writer_recover(struct pt_writer *writer)
         writer->chunk = (uint8_t *)pt_seg_chunk(writer->seg, at - 1);
         writer->limit = pt_seg_backed(writer->seg, at - 1);
         writer->base = 0; /* a TIME record may or may not have been committed */
+        pt_writer_copy_one(writer);
     }
     pt_assert_valid(is_valid(writer));
     pt_store_release(&s->inside, 0u);

@@ -385,7 +385,7 @@ static int run_target_without_memory(void)
     if (setrlimit(RLIMIT_AS, &none) != 0)
         return 2;
     trace_some();
-    if (pt_thread_self || setrlimit(RLIMIT_AS, &before) != 0)
+    if (pt_thread_current() || setrlimit(RLIMIT_AS, &before) != 0)
         return 3;
     trace_some();
     return write(to_controller[1], &n, sizeof n) == sizeof n && meet(to_target[0], to_controller[1])

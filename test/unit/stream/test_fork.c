@@ -76,7 +76,7 @@ static void live_as_child(void)
  * it. */
 static void fork_inside(void)
 {
-    struct pt_thread *t = pt_thread_self;
+    struct pt_thread *t = pt_thread_current();
     pid_t child;
     int status;
 

@@ -143,7 +143,7 @@ static int run_beside(void *unused)
     (void)unused;
     trace();
     /* Events that take the slow path have the same record, and with it the same slot. */
-    record = pt_thread_self;
+    record = pt_thread_current();
     NEED(record && pt_thread_get(pt_self_get()) == record);
     pt_store_seqcst(stage, 1u);
     await(2);
