@@ -77,7 +77,7 @@ static void look_at_state(struct pt_consumer *l, uint64_t from)
         pt_windows_run_since(&l->windows, pt_state_ts(h, state));
     pt_auto_stop_look(&l->stops, state);
     if (l->passive && pt_auto_stop_missed(&l->stops, restarts, &from))
-        pt_losses_miss(&l->losses, from, pt_clock_now(l->seg->g.clock), l->accounts.delivered_ts);
+        pt_losses_miss(&l->losses, from, pt_clock_now(l->seg->g.clock));
 }
 
 /* The order matters: first the watermark, then losses and chunks.  So an event before the

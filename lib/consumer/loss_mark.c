@@ -26,7 +26,7 @@ void pt_losses_look_on(struct pt_losses *x)
 
 void pt_losses_clear(struct pt_losses *x)
 {
-    x->overflow_due = x->overflowing = x->missing = x->marks_known = false;
+    x->overflow_due = x->overflowing = x->missing = x->unseen = x->marks_known = false;
     x->overflow_ts = UINT64_MAX;
 }
 
@@ -76,23 +76,14 @@ bool pt_losses_take(struct pt_losses *x, uint64_t *first)
     return true;
 }
 
-/* As long as no later event was delivered. */
-static void miss_unseen(struct pt_losses *x, uint64_t delivered_ts)
-{
-    if (delivered_ts >= x->unseen_to)
-        return;
-    if (!x->missing || x->unseen_from < x->missed_from)
-        x->missed_from = x->unseen_from;
-    x->missing = true;
-}
-
-void pt_losses_miss(struct pt_losses *x, uint64_t from, uint64_t to, uint64_t delivered_ts)
+void pt_losses_miss(struct pt_losses *x, uint64_t from, uint64_t to)
 {
     pt_assert_call(x->passive);
-    if (delivered_ts >= x->unseen_to || from < x->unseen_from)
+    if (!x->unseen || from < x->unseen_from)
         x->unseen_from = from;
-    x->unseen_to = to;
-    miss_unseen(x, delivered_ts);
+    if (!x->unseen || to > x->unseen_to)
+        x->unseen_to = to;
+    x->unseen = true;
 }
 
 void pt_losses_look_at_missed(struct pt_losses *x, uint64_t delivered_ts)
@@ -102,7 +93,6 @@ void pt_losses_look_at_missed(struct pt_losses *x, uint64_t delivered_ts)
     uint64_t known = x->missed_known;
 
     x->missing = pt_loss_interval_look(h, delivered_ts, &x->missed_known, &x->missed_from);
-    miss_unseen(x, delivered_ts);
     if (x->missed_known == known)
         return;
     if (!x->passive)
@@ -125,15 +115,14 @@ bool pt_losses_shows(struct pt_losses *x, uint32_t id, uint64_t ts)
 
 /* ---- event by event ---- */
 
-/* Begins a gap, or adds to the present one.  True: *at is the time of its OVERFLOW. */
-static bool begin_gap(struct pt_losses *x, bool missing, uint64_t ts, uint64_t delivered_ts,
+/* Begins a gap, or adds to the present one.  from: of what is missing at a time that is not lost.
+ * True: *at is the time of its OVERFLOW. */
+static bool begin_gap(struct pt_losses *x, uint64_t from, uint64_t ts, uint64_t delivered_ts,
                       uint64_t *at)
 {
     bool first = !x->overflowing;
 
-    *at = x->overflow_ts;
-    if (missing && *at > x->missed_from)
-        *at = x->missed_from;
+    *at = x->overflow_ts < from ? x->overflow_ts : from;
     if (*at > ts)
         *at = ts;
     if (*at < delivered_ts)
@@ -149,13 +138,18 @@ static bool begin_gap(struct pt_losses *x, bool missing, uint64_t ts, uint64_t d
 uint32_t pt_losses_mark_before(struct pt_losses *x, uint64_t ts, uint64_t delivered_ts,
                                uint64_t *at, bool *hides)
 {
-    bool missing = x->missing && !x->overflowing && ts > x->missed_from;
+    bool missing = x->missing && ts > x->missed_from, unseen = x->unseen && ts > x->unseen_from;
+    uint64_t from = missing ? x->missed_from : UINT64_MAX;
 
+    if (unseen && x->unseen_from < from)
+        from = x->unseen_from;
     *hides = false;
-    if ((x->overflow_due || missing) && begin_gap(x, missing, ts, delivered_ts, at))
+    if ((x->overflow_due || (!x->overflowing && (missing || unseen))) &&
+        begin_gap(x, from, ts, delivered_ts, at))
         return POSIX_TRACE_OVERFLOW;
     *hides = x->overflowing && x->overflow_hidden;
-    if (!x->overflowing || x->missing)
+    x->unseen = x->unseen && ts <= x->unseen_to;
+    if (!x->overflowing || x->missing || (unseen && x->unseen))
         return 0;
     x->overflowing = false;
     *at = ts;

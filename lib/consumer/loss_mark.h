@@ -35,8 +35,9 @@ struct pt_losses {
     bool overflow_hidden; /* overflowing: the filter left OVERFLOW out */
     bool missing;         /* the time before the watermark is in a gap */
     uint64_t missed_known, missed_from;
-    uint64_t unseen_from, unseen_to; /* pt_losses_miss() */
-    uint64_t overflow_ts;            /* oldest event lost or skipped since the last report */
+    bool unseen; /* pt_losses_miss(): between these times */
+    uint64_t unseen_from, unseen_to;
+    uint64_t overflow_ts; /* oldest event lost or skipped since the last report */
 };
 
 void pt_losses_init(struct pt_losses *x, struct pt_seg *seg);
@@ -69,7 +70,7 @@ static inline void pt_losses_report(struct pt_losses *x, uint64_t ts)
 }
 
 /* Passive: events are missing, at unknown times between these two. */
-void pt_losses_miss(struct pt_losses *x, uint64_t from, uint64_t to, uint64_t delivered_ts);
+void pt_losses_miss(struct pt_losses *x, uint64_t from, uint64_t to);
 
 /* Called with each new watermark; delivered_ts: time of the last event delivered. */
 void pt_losses_look_at_missed(struct pt_losses *x, uint64_t delivered_ts);
@@ -85,7 +86,7 @@ bool pt_losses_shows(struct pt_losses *x, uint32_t id, uint64_t ts);
 /* Can an event be delivered without a mark before it? */
 static inline bool pt_losses_are_quiet(const struct pt_losses *x)
 {
-    return !x->overflow_due && !x->overflowing && !x->missing;
+    return !x->overflow_due && !x->overflowing && !x->missing && !x->unseen;
 }
 
 /* The mark before an event with time ts, and its time *at; 0: none.  *hides: the filter has left

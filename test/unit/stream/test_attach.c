@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -503,6 +504,79 @@ START_TEST(outside_windows)
 }
 END_TEST
 
+struct stepper {
+    pthread_t thread;
+    sem_t go, done;
+    uint64_t number;
+};
+
+static void *make_steps(void *stepper)
+{
+    struct stepper *s = stepper;
+
+    for (unsigned i = 0; i < 3; i++) {
+        while (sem_wait(&s->go) < 0)
+            ;
+        trace(s->number, s->number + 3);
+        s->number += 3;
+        sem_post(&s->done);
+    }
+    return NULL;
+}
+
+static void make_step(struct stepper *s)
+{
+    sem_post(&s->go);
+    while (sem_wait(&s->done) < 0)
+        ;
+}
+
+/* The chunk of a thread has events of before and after a STOP and START that were read; then there
+ * were 5 + _i FILTERs, of which the stream has the last ones. */
+START_TEST(stopped_earlier)
+{
+    trace_id_t own = create(POSIX_TRACE_UNTIL_FULL, -1), trid;
+    struct stepper s = { .number = 100 };
+    trace_event_set_t none_of_all;
+    struct posixtrace_event e;
+    uint64_t number, next = 0;
+    bool gap = false, mark = false;
+    unsigned marks;
+    int none = 0;
+
+    ck_assert_int_eq(sem_init(&s.go, 0, 0), 0);
+    ck_assert_int_eq(sem_init(&s.done, 0, 0), 0);
+    ck_assert_int_eq(pthread_create(&s.thread, NULL, make_steps, &s), 0);
+    make_step(&s);
+    ck_assert_int_eq(posix_trace_stop(own), 0);
+    make_step(&s);
+    ck_assert_int_eq(posix_trace_start(own), 0);
+    ck_assert_int_eq(posix_trace_eventset_empty(&none_of_all), 0);
+    for (int i = 0; i < 5 + _i; i++)
+        ck_assert_int_eq(posix_trace_set_filter(own, &none_of_all, POSIX_TRACE_SET_EVENTSET), 0);
+    ck_assert_uint_eq(read_all(own, &marks), 3);
+    make_step(&s);
+    trid = attach();
+    for (;;) {
+        ck_assert_int_eq(posixtrace_next_event(trid, &e, sizeof e, &none), 0);
+        if (none)
+            break;
+        gap = e.id == POSIX_TRACE_OVERFLOW || (gap && e.id != POSIX_TRACE_RESUME);
+        mark |= e.id == POSIX_TRACE_RESUME;
+        if (e.id != tick)
+            continue;
+        memcpy(&number, e.data, sizeof number);
+        ck_assert(next == 0 || number == next || gap || mark);
+        next = number + 1;
+        mark = false;
+    }
+    ck_assert_uint_eq(next, 109);
+    ck_assert_int_eq(pthread_join(s.thread, NULL), 0);
+    ck_assert_int_eq(posixtrace_detach(trid), 0);
+    ck_assert_int_eq(posix_trace_shutdown(own), 0);
+}
+END_TEST
+
 /* A full stream refuses events, which have no numbers.  It has been emptied and runs again before
  * an onlooker looks, _i + 1 times: OVERFLOW and RESUME are around the missing events. */
 START_TEST(restarted_unseen)
@@ -868,6 +942,7 @@ static void add(TCase *t)
     tcase_add_test(t, several);
     tcase_add_test(t, skipping_overwritten);
     tcase_add_loop_test(t, outside_windows, 0, 2);
+    tcase_add_loop_test(t, stopped_earlier, 0, 3);
     tcase_add_loop_test(t, restarted_unseen, 0, 3);
     tcase_add_test(t, overtaken);
     tcase_add_loop_test(t, overwritten_earlier, 0, 2);
