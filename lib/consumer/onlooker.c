@@ -40,15 +40,19 @@ static void load_start(struct pt_consumer *l)
 }
 
 /* A thread's chunk may have events of before and after a STOP and START, or FILTER, that the
- * stream's consumer has taken: before the oldest of these that is left, events may be missing. */
-static void begin_before_control(struct pt_consumer *l)
+ * stream's consumer has taken: before the oldest of these that is left, events may be missing.  And
+ * before the last restart of a stream that was full. */
+static void begin_in_doubt(struct pt_consumer *l)
 {
     const struct pt_cursor *c = pt_cursors_oldest_control(&l->cursors);
     const struct pt_merge_node *top = pt_merge_top(&l->cursors.merge);
-    uint64_t to = c && c->queued ? c->record.ts : l->watermark;
+    uint64_t restarted = pt_load_seqcst(&l->seg->h->gap_to);
+    uint64_t left = c && c->queued ? c->record.ts : l->watermark;
 
-    if (top && top->ts < to && !(c && c->no == 0))
-        pt_losses_miss(&l->losses, top->ts, to - 1);
+    if (top && top->ts < left && !(c && c->no == 0))
+        pt_losses_miss(&l->losses, top->ts, left - 1);
+    if (top && top->ts < restarted)
+        pt_losses_miss(&l->losses, top->ts, restarted);
 }
 
 static int begin_tally(struct pt_accounts *a, const struct pt_balance_entry *e)
@@ -103,7 +107,7 @@ int pt_consumer_look_on(struct pt_consumer *l, struct pt_seg *seg)
     r = pt_consumer_refresh(l);
     if (r == 0) {
         pt_consumer_learn_window(l);
-        begin_before_control(l);
+        begin_in_doubt(l);
         r = begin_tallies(l);
     }
     if (r < 0)

@@ -21,6 +21,7 @@
 #include <posixtrace/event.h>
 #include <posixtrace/info.h>
 #include <posixtrace/stream.h>
+#include "base/clock.h"
 #include "page/page.h"
 #include "support/flush_log.h"
 #include "support/run_suite.h"
@@ -577,6 +578,37 @@ START_TEST(stopped_earlier)
 }
 END_TEST
 
+static trace_event_id_t next(trace_id_t trid, struct posixtrace_event *e)
+{
+    int none;
+
+    ck_assert_int_eq(posixtrace_next_event(trid, e, sizeof *e, &none), 0);
+    ck_assert(!none);
+    return e->id;
+}
+
+/* A chunk has events of before and after the last restart of a full stream. */
+START_TEST(restarted_earlier)
+{
+    trace_id_t own = create(POSIX_TRACE_UNTIL_FULL, -1), trid;
+    struct pt_seg *seg = segment_of(own);
+    struct posixtrace_event e;
+
+    trace(0, 3);
+    pt_store_seqcst(&seg->h->gap_to, pt_clock_now(seg->g.clock));
+    trace(3, 6);
+    trid = attach();
+    ck_assert_uint_eq(next(trid, &e), POSIX_TRACE_START);
+    ck_assert_uint_eq(next(trid, &e), POSIX_TRACE_OVERFLOW);
+    for (unsigned i = 0; i < 3; i++)
+        ck_assert_uint_eq(next(trid, &e), tick);
+    ck_assert_uint_eq(next(trid, &e), POSIX_TRACE_RESUME);
+    ck_assert_uint_eq(read_ticks(trid, 3), 3);
+    ck_assert_int_eq(posixtrace_detach(trid), 0);
+    ck_assert_int_eq(posix_trace_shutdown(own), 0);
+}
+END_TEST
+
 /* A full stream refuses events, which have no numbers.  It has been emptied and runs again before
  * an onlooker looks, _i + 1 times: OVERFLOW and RESUME are around the missing events. */
 START_TEST(restarted_unseen)
@@ -655,15 +687,6 @@ static uint64_t lost_before(trace_id_t trid, unsigned cause)
         sum += i == cause ? 0 : lost[i];
     ck_assert_uint_eq(sum, 0);
     return lost[cause];
-}
-
-static trace_event_id_t next(trace_id_t trid, struct posixtrace_event *e)
-{
-    int none;
-
-    ck_assert_int_eq(posixtrace_next_event(trid, e, sizeof *e, &none), 0);
-    ck_assert(!none);
-    return e->id;
 }
 
 /* What was overwritten before the attach is a gap before the first event, what was cleared is
@@ -943,6 +966,7 @@ static void add(TCase *t)
     tcase_add_test(t, skipping_overwritten);
     tcase_add_loop_test(t, outside_windows, 0, 2);
     tcase_add_loop_test(t, stopped_earlier, 0, 3);
+    tcase_add_test(t, restarted_earlier);
     tcase_add_loop_test(t, restarted_unseen, 0, 3);
     tcase_add_test(t, overtaken);
     tcase_add_loop_test(t, overwritten_earlier, 0, 2);
