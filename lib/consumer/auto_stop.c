@@ -21,7 +21,6 @@ void pt_auto_stop_clear(struct pt_auto_stop *a, uint64_t ts)
     a->start_due = a->resume_due = false;
     a->phase = PT_AUTO_NONE;
     a->gap_to = ts;
-    a->restarts = pt_start_filter_restarts(a->seg->h);
 }
 
 /* The time until which events after an automatic stop are refused; 0 if this stream ever had a

@@ -466,7 +466,7 @@ int pt_consumer_clear(struct pt_consumer *l, uint64_t ts)
         r = take_top(l, (struct pt_cursor *)(void *)top, &e);
     l->copies = copies;         /* a START or STOP that was made is not delivered */
     l->mark_hidden |= has_read; /* nothing says that events are missing */
-    pt_losses_clear(&l->losses);
+    pt_losses_clear(&l->losses, ts);
     pt_auto_stop_clear(&l->stops, ts);
     l->late = 0;
     if (r >= 0 && pt_merge_top(&l->cursors.merge) == NULL)

@@ -24,10 +24,13 @@ void pt_losses_look_on(struct pt_losses *x)
     x->marks_met = pt_load_seqcst(&h->loss_marks);
 }
 
-void pt_losses_clear(struct pt_losses *x)
+void pt_losses_clear(struct pt_losses *x, uint64_t ts)
 {
-    x->overflow_due = x->overflowing = x->missing = x->unseen = x->marks_known = false;
+    x->overflow_due = x->overflowing = x->missing = x->marks_known = false;
     x->overflow_ts = UINT64_MAX;
+    x->unseen = x->unseen && x->unseen_to > ts;
+    if (x->unseen_from < ts)
+        x->unseen_from = ts;
 }
 
 /* The choice about this loss, or 0.  For an onlooker a choice that it has already used is about an

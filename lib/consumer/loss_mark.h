@@ -43,8 +43,8 @@ struct pt_losses {
 void pt_losses_init(struct pt_losses *x, struct pt_seg *seg);
 /* Passive: losses until now are not the onlooker's. */
 void pt_losses_look_on(struct pt_losses *x);
-/* Events were cleared: no mark is due. */
-void pt_losses_clear(struct pt_losses *x);
+/* Events before ts were cleared: no mark is due for them. */
+void pt_losses_clear(struct pt_losses *x, uint64_t ts);
 
 /* Has LOOP overwritten events since the last call? */
 static inline bool pt_losses_are_new(const struct pt_losses *x)
