@@ -96,12 +96,11 @@ int posixtrace_next_events(trace_id_t trid, struct posixtrace_event *events, siz
  * the flush rounds that are not whole and readable: they have events of some threads and
  * not of others.  In a log that keeps the oldest events and was full, it skips those after the last
  * event of the first thread whose events did not fit.  *gap is true if events were skipped, or are
- * missing, between the last event that was returned and the first of these, or the end; and, in a
- * log, if CLOCK_REALTIME was set between them by more than 10 ms, so that their times cannot be
- * compared.  Else it is false.  Events that the stream itself lost or left out are reported by its
- * own events (POSIX_TRACE_OVERFLOW, STOP, FILTER), in every kind of stream; where a filter keeps
- * these out of an active stream, or the stream was cleared, *gap reports the loss, and in a log
- * nothing does.
+ * missing, between the last event that was returned and the first of these, or the end; and if
+ * CLOCK_REALTIME was set between them by more than 10 ms, so that their times cannot be compared.
+ * Else it is false.  Events that the stream itself lost or left out are reported by its own events
+ * (POSIX_TRACE_OVERFLOW, STOP, FILTER), in every kind of stream; where a filter keeps these out of
+ * an active stream, or the stream was cleared, *gap reports the loss, and in a log nothing does.
  *
  * EINVAL  as posixtrace_next_events(), or gap is NULL
  */

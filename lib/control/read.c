@@ -29,6 +29,15 @@ static int next_live(struct pt_stream *s, struct pt_event *e,
     return r;
 }
 
+/* True: the clock was set between this event and the ones before. */
+static bool give_time(struct pt_stream *s, struct pt_event *e)
+{
+    bool stepped = false;
+
+    e->ns = pt_syncpoint_convert_next(s->seg->h, e->ts, &s->syncs, &stepped);
+    return stepped;
+}
+
 /* One more event of an onlooker, without waiting for a later watermark.  An error comes again with
  * the next call. */
 static bool next_near(struct pt_stream *s, const struct pt_taker *taker, struct pt_event *e)
@@ -36,7 +45,7 @@ static bool next_near(struct pt_stream *s, const struct pt_taker *taker, struct 
     if (s->log || taker->gap || !pt_consumer_is_near(&s->live) ||
         next_live(s, e, pt_consumer_next_near) != PT_LIVE_EVENT)
         return false;
-    e->ns = pt_syncpoint_convert(s->seg->h, e->ts);
+    give_time(s, e);
     return true;
 }
 
@@ -64,8 +73,8 @@ static int next(struct pt_stream *s, const struct pt_taker *taker)
     } else {
         r = next_live(s, &e, pt_consumer_next);
         if (r == PT_LIVE_EVENT) {
-            e.ns = pt_syncpoint_convert(s->seg->h, e.ts);
-            hides = pt_consumer_hides_gap(&s->live);
+            hides = give_time(s, &e);
+            hides |= pt_consumer_hides_gap(&s->live);
             if (taker->gap)
                 *taker->gap = hides;
         }

@@ -24,6 +24,17 @@ static inline int64_t pt_sync_apply(const struct pt_sync *point, uint64_t ts)
     return (int64_t)((uint64_t)point->ns - pt_mul128_mul(point->ts - ts, point->mult));
 }
 
+#define PT_SYNC_STEP_NS 5000000u /* a step of the clock is longer than twice as much */
+
+/* Was the clock set between two points that follow each other?  Small deviations end slowly, without
+ * a step (shm/syncpoint.h). */
+static inline bool pt_sync_is_step(const struct pt_sync *before, const struct pt_sync *point)
+{
+    uint64_t by = (uint64_t)point->ns - (uint64_t)pt_sync_apply(before, point->ts);
+
+    return by + PT_SYNC_STEP_NS > 2 * PT_SYNC_STEP_NS;
+}
+
 /* Index of the point in force at ts; n > 0. */
 static inline size_t pt_sync_find(const struct pt_sync *table, size_t n, uint64_t ts)
 {

@@ -83,18 +83,42 @@ void pt_syncpoint_get(const struct pt_seg_header *h, uint32_t i, struct pt_sync 
     pt_copy_unchecked(point, p, sizeof *point);
 }
 
-int64_t pt_syncpoint_convert(struct pt_seg_header *h, uint64_t ts)
+/* The point in force at ts, and its number from 1 on; 0: there is none. */
+static uint32_t find_point(struct pt_seg_header *h, uint64_t ts, struct pt_sync *point)
 {
     uint32_t i = pt_syncpoint_reach(h, ts);
+
+    /* Events that are read live are as a rule after the newest point. */
+    while (i > 0) {
+        pt_syncpoint_get(h, i - 1, point);
+        if (i == 1 || point->ts <= ts)
+            break;
+        i--;
+    }
+    return i;
+}
+
+int64_t pt_syncpoint_convert(struct pt_seg_header *h, uint64_t ts)
+{
     struct pt_sync point;
 
-    if (i == 0)
-        return (int64_t)ts;
-    /* Events that are read live are as a rule after the newest point. */
-    do {
-        pt_syncpoint_get(h, --i, &point);
-    } while (i > 0 && point.ts > ts);
-    return pt_sync_apply(&point, ts);
+    return find_point(h, ts, &point) ? pt_sync_apply(&point, ts) : (int64_t)ts;
+}
+
+int64_t pt_syncpoint_convert_next(struct pt_seg_header *h, uint64_t ts, uint32_t *reached,
+                                  bool *stepped)
+{
+    struct pt_sync point, a, b;
+    uint32_t i = find_point(h, ts, &point);
+
+    for (uint32_t k = *reached; k > 0 && k < i; k++) {
+        pt_syncpoint_get(h, k - 1, &a);
+        pt_syncpoint_get(h, k, &b);
+        *stepped |= pt_sync_is_step(&a, &b);
+    }
+    if (i > *reached)
+        *reached = i;
+    return i ? pt_sync_apply(&point, ts) : (int64_t)ts;
 }
 
 /* ---- pairs ---- */

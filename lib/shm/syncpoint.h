@@ -62,5 +62,9 @@ void pt_syncpoint_get(const struct pt_seg_header *h, uint32_t i, struct pt_sync 
 
 /* Converts ticks to CLOCK_REALTIME nanoseconds; safe for any contents of the table. */
 int64_t pt_syncpoint_convert(struct pt_seg_header *h, uint64_t ts);
+/* The same for one of several times, mostly ascending.  *reached: how many points were in force up
+ * to the latest of them, at first 0.  *stepped: set if CLOCK_REALTIME was set since. */
+int64_t pt_syncpoint_convert_next(struct pt_seg_header *h, uint64_t ts, uint32_t *reached,
+                                  bool *stepped);
 
 #endif

@@ -74,6 +74,7 @@ struct pt_stream {
     unsigned passes;         /* how often in a row */
     sigset_t mask;           /* of the thread that steers, before it began */
     struct pt_consumer live;
+    uint32_t syncs;                 /* points of the clock up to the last event; reading lock */
     struct pt_balance *balance;     /* which the list of threads is read from, or NULL */
     uint32_t thread_at;             /* position in that list, or in the log's */
     struct pt_flusher *flusher;     /* NULL without log */

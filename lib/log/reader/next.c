@@ -11,16 +11,7 @@
 #include "base/assert.h"
 #include "log/reader/state.h"
 
-#define CACHE_LINE 64u      /* only for prefetching: another size costs little */
-#define STEP_NS    5000000u /* a step of the clock is longer than twice as much */
-
-/* Was the clock set?  Small deviations end slowly, without a step (shm/syncpoint.h). */
-static bool is_step(const struct pt_sync *before, const struct pt_sync *point)
-{
-    uint64_t by = (uint64_t)point->ns - (uint64_t)pt_sync_apply(before, point->ts);
-
-    return by + STEP_NS > 2 * STEP_NS;
-}
+#define CACHE_LINE 64u /* only for prefetching: another size costs little */
 
 /* Times before and after a step cannot be compared: as where events are missing between them.
  * Imported times are as given. */
@@ -28,7 +19,7 @@ static void pass_steps(struct pt_log_reader *r, size_t to)
 {
     if (r->sync_at != PT_NO_SYNC && r->params.clock != POSIXTRACE_CLOCK_REALTIME)
         while (r->sync_at < to) {
-            r->gap |= is_step(&r->syncs[r->sync_at], &r->syncs[r->sync_at + 1]);
+            r->gap |= pt_sync_is_step(&r->syncs[r->sync_at], &r->syncs[r->sync_at + 1]);
             r->sync_at++;
         }
     else

@@ -22,7 +22,9 @@
 #include <posixtrace/info.h>
 #include <posixtrace/stream.h>
 #include "base/clock.h"
+#include "model/sync.h"
 #include "page/page.h"
+#include "shm/syncpoint.h"
 #include "support/flush_log.h"
 #include "support/run_suite.h"
 #include "support/stream_inside.h"
@@ -350,6 +352,44 @@ static void expect_whole(trace_id_t trid, uint64_t from, uint64_t to, bool first
     }
     ck_assert_uint_eq(from, to);
 }
+
+/* CLOCK_REALTIME is an hour later from now on. */
+static void set_clock(struct pt_seg *seg)
+{
+    struct pt_seg_header *h = seg->h;
+    uint32_t n = pt_syncpoint_count(h), k = (n - 1) / 2, mine = 60 + k;
+    struct pt_sync last, *pair = h->sync_pair[mine];
+    uint64_t next = h->sync_next[k], now = pt_clock_now(seg->g.clock);
+
+    pt_syncpoint_get(h, n - 1, &last);
+    pair[0] = pair[1] = last;
+    pair[0].ts = (now > next ? now : next) + 1;
+    pair[0].ns = pt_sync_apply(&last, pair[0].ts) + (int64_t)3600 * 1000000000;
+    pair[1].ts = pair[0].ts + 1;
+    pair[1].ns = pt_sync_apply(&pair[0], pair[1].ts);
+    h->sync_used[0] = h->sync_used[1] = UINT64_MAX; /* no thread adds points */
+    h->sync_next[k] = 2 * ((uint64_t)mine + 1);
+    h->syncs = k + 2;
+    while (pt_clock_now(seg->g.clock) <= pair[1].ts)
+        ;
+}
+
+/* Times before and after a step of the clock cannot be compared. */
+START_TEST(clock_is_set)
+{
+    trace_id_t own = create(POSIX_TRACE_UNTIL_FULL, -1), trid = attach();
+
+    for (uint64_t n = 0; n < 30; n += 10) {
+        if (n > 0)
+            set_clock(segment_of(own));
+        trace(n, n + 5);
+        expect_whole(trid, n, n + 5, n > 0);
+        expect_whole(own, n, n + 5, n > 0);
+    }
+    ck_assert_int_eq(posixtrace_detach(trid), 0);
+    ck_assert_int_eq(posix_trace_shutdown(own), 0);
+}
+END_TEST
 
 /* Events that were cleared are missing between those before and those after. */
 START_TEST(cleared_between)
@@ -962,6 +1002,7 @@ static void add(TCase *t)
     tcase_add_test(t, skipping_what_is_held);
     tcase_add_test(t, cleared_after_full);
     tcase_add_test(t, cleared_between);
+    tcase_add_test(t, clock_is_set);
     tcase_add_test(t, several);
     tcase_add_test(t, skipping_overwritten);
     tcase_add_loop_test(t, outside_windows, 0, 2);
