@@ -35,6 +35,7 @@ static struct {
     char line[PT_MAPPING_MAX + 1];
     size_t length;
     int64_t noted; /* when the address was, before the thread had the state */
+    bool again;    /* some mappings may have gone since the last look */
     int64_t now;
     enum pt_mapping_room room; /* of the line */
     unsigned lines;            /* that were added */
@@ -186,15 +187,20 @@ static void put_new(struct pt_self *self, bool whole)
 }
 
 /*
- * What was found is so from the time on at which this thread noted its address: others may have
- * recorded calls in a new library since, which found the state in use.  What another thread has
- * unmapped since then is so from that time on, unless the clock has been set back.
+ * If mappings have gone since the last look, what was found is so from that time on, unless the
+ * clock has been set back: no call has been noted between, and those in the old library are before
+ * it.  Else it is so from the time on at which this thread noted its address: others may have
+ * recorded calls in a new library since, which found the state in use.  That time would be too late
+ * where a library is in the place of another: the times of events follow another clock, and are
+ * some microseconds apart from it.
  */
 static int64_t time_of_look(void)
 {
     int64_t at = (int64_t)pt_load_acquire(&changed);
 
-    return at > state.noted && at <= (int64_t)pt_clock_ns(CLOCK_REALTIME) ? at : state.noted;
+    if ((state.again || at > state.noted) && at <= (int64_t)pt_clock_ns(CLOCK_REALTIME))
+        return at;
+    return state.noted;
 }
 
 /*
@@ -333,6 +339,7 @@ static bool look(struct pt_self *self, uintptr_t address)
     if (pt_load_relaxed(&pages[FULL]) || (state.names && !again && is_in(address)))
         return true;
     looked_at = now;
+    state.again = again;
     if (again || is_due())
         read_again(self);
     state.vain += !state.names || !is_in(address);

@@ -21,6 +21,7 @@
 #include <sys/wait.h>
 #include <trace.h>
 #include <unistd.h>
+#include "base/clock.h"
 #include "page/mapping_list.h"
 #include "process/self.h"
 #include "support/image.h"
@@ -210,6 +211,54 @@ START_TEST(not_readable)
 }
 END_TEST
 
+/* ---- when ---- */
+
+static int64_t now_ns(void)
+{
+    return (int64_t)pt_clock_ns(CLOCK_REALTIME);
+}
+
+static int64_t time_of(const char *text)
+{
+    long long ns = 0;
+
+    ck_assert_int_eq(sscanf(text, "%*c %*d %lld", &ns), 1);
+    return ns;
+}
+
+/* A file with code at new addresses. */
+static void *map_file(void)
+{
+    int fd = open("/proc/self/exe", O_RDONLY);
+    void *at = mmap(NULL, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+
+    ck_assert(at != MAP_FAILED);
+    close(fd);
+    return at;
+}
+
+/* A change is as old as the call that says so, so that events of another clock lie after it; else
+ * as the note. */
+START_TEST(time_of_change)
+{
+    int64_t before, after;
+    void *at;
+
+    note((const void *)(uintptr_t)fill);
+    before = now_ns();
+    posixtrace_mapping_changed();
+    after = now_ns();
+    note(map_file());
+    ck_assert_int_ge(time_of(last('+')), before);
+    ck_assert_int_le(time_of(last('+')), after);
+    at = map_file();
+    before = now_ns();
+    note(at);
+    ck_assert_int_ge(time_of(last('+')), before);
+    ck_assert_int_le(time_of(last('+')), now_ns());
+}
+END_TEST
+
 /* ---- while a thread reads them ---- */
 
 uint32_t __real_pt_mapping_list_find(const struct pt_names *n, const char *text, size_t length);
@@ -385,6 +434,7 @@ static void add(TCase *tc)
     tcase_add_test(tc, child_in_a_full_list);
     tcase_add_test(tc, unmapped_in_a_full_list);
     tcase_add_test(tc, not_readable);
+    tcase_add_test(tc, time_of_change);
     tcase_add_test(tc, fork_closes);
     tcase_add_test(tc, child_without_handlers_closes);
     tcase_add_test(tc, program_closes_all);
