@@ -26,8 +26,8 @@ static inline int64_t pt_sync_apply(const struct pt_sync *point, uint64_t ts)
 
 #define PT_SYNC_STEP_NS 5000000u /* a step of the clock is longer than twice as much */
 
-/* Was the clock set between two points that follow each other?  Small deviations end slowly, without
- * a step (shm/syncpoint.h). */
+/* Was the clock set between two points that follow each other?  Small deviations end slowly,
+ * without a step (shm/syncpoint.h). */
 static inline bool pt_sync_is_step(const struct pt_sync *before, const struct pt_sync *point)
 {
     uint64_t by = (uint64_t)point->ns - (uint64_t)pt_sync_apply(before, point->ts);

@@ -169,6 +169,8 @@ struct top_stream {
     bool skips;            /* the last reading has skipped events */
     int64_t stretch_ns;    /* the time of the events that it has read then; 0: it has not */
     int64_t read_ns;       /* when that was, CLOCK_MONOTONIC */
+    int64_t apart_ns;      /* CLOCK_REALTIME was so much later then; 0: not known */
+    int64_t set_until_ns;  /* it was set, which may come into the stream until then */
     bool locks_unfiltered; /* the stream records all events of locks */
     /* Engine. */
     uint64_t gap, hard_gap;             /* hard: nothing is known over it */

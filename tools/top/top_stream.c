@@ -14,7 +14,9 @@
 #include "common/tool.h"
 
 enum { BATCH = 64, LEAST = 256, FIRST_COST_NS = 120, ENDED = 4096, SKIP_NS = 6 };
-#define MORE 1.3 /* of what was planned: rates change */
+#define MORE          1.3 /* of what was planned: rates change */
+#define LEAST_STEP_NS INT64_C(5000000)
+#define SET_NS        INT64_C(60000000000)
 
 int64_t top_clock(int clock)
 {
@@ -294,17 +296,45 @@ double top_stream_period(const struct top_stream *s)
     return s->ended || s->rate <= 0 ? 1e9 : within_reach(s, 0) / s->rate;
 }
 
+/* A step of CLOCK_REALTIME comes into the times of a stream with the next events, a second later at
+ * the earliest.  No times before and after that are compared; to read events so costs twice as
+ * much. */
+static bool was_set(struct top_stream *s)
+{
+    int64_t now = top_clock(CLOCK_MONOTONIC), apart = top_clock(CLOCK_REALTIME) - now;
+
+    if (s->apart_ns != 0 && llabs(apart - s->apart_ns) > LEAST_STEP_NS)
+        s->set_until_ns = now + SET_NS;
+    s->apart_ns = apart;
+    return now < s->set_until_ns;
+}
+
+static int take_some(struct top_stream *s, struct posixtrace_event e[BATCH], bool set,
+                     size_t *count)
+{
+    bool gap = false;
+    int error = set ? posixtrace_next_whole_events(s->trid, e, sizeof e[0], BATCH, count, &gap)
+                    : posixtrace_next_events(s->trid, e, sizeof e[0], BATCH, count);
+
+    if (error == 0 && gap) {
+        top_gap(s);
+        s->hard_gap = s->gap;
+    }
+    return error;
+}
+
 /* Reads until the event at now.  True: it came there. */
 static bool take_all(struct top_stream *s, uint64_t most, int64_t now)
 {
     static struct posixtrace_event e[BATCH];
     int64_t first = 0, last = 0;
     uint64_t taken = 0;
+    bool set = was_set(s);
     size_t count = 1;
     int error = 0;
 
     while (taken < most) {
-        error = posixtrace_next_events(s->trid, e, sizeof e[0], BATCH, &count);
+        error = take_some(s, e, set, &count);
         if (error != 0 || count == 0)
             break;
         for (size_t i = 0; i < count; i++) {

@@ -9,6 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "support/run_suite.h"
 #include "top/top_keys.h"
@@ -100,6 +103,67 @@ START_TEST(extremes)
     top_recent_percentiles(&r, NOW + 100, 60, &p50, &p99);
     ck_assert_int_eq(p50 + p99, 0);
     top_recent_free(&r);
+}
+END_TEST
+
+/* ---- a step of the clock ---- */
+
+static int64_t set_ns, passed_ns; /* CLOCK_REALTIME was set by; of both clocks */
+static unsigned reads, whole_reads;
+static bool has_gap, is_made_up;
+
+int clock_gettime(clockid_t clock, struct timespec *t)
+{
+    int64_t ns = 1000 * NS + passed_ns + (clock == CLOCK_REALTIME ? 9000 * NS + set_ns : 0);
+
+    if (!is_made_up)
+        return (int)syscall(SYS_clock_gettime, clock, t);
+    *t = (struct timespec){ ns / NS, ns % NS };
+    return 0;
+}
+
+int posixtrace_next_events(trace_id_t trid, struct posixtrace_event *events, size_t size,
+                           size_t most, size_t *count)
+{
+    (void)trid;
+    (void)events;
+    (void)size;
+    (void)most;
+    reads++;
+    *count = 0;
+    return 0;
+}
+
+int posixtrace_next_whole_events(trace_id_t trid, struct posixtrace_event *events, size_t size,
+                                 size_t most, size_t *count, bool *gap)
+{
+    whole_reads++;
+    *gap = has_gap;
+    return posixtrace_next_events(trid, events, size, most, count);
+}
+
+/* Times before and after it are not compared. */
+START_TEST(clock_is_set)
+{
+    struct top_stream s = { .cost_ns = 100 };
+
+    is_made_up = true;
+    for (int i = 0; i < 3; i++, passed_ns += NS)
+        top_stream_read_more(&s, 1e6);
+    ck_assert_uint_eq(reads, 3);
+    ck_assert_uint_eq(whole_reads + s.gap, 0);
+    set_ns = -3600 * NS;
+    for (int i = 0; i < 4; i++, passed_ns += NS) {
+        has_gap = i == 2;
+        top_stream_read_more(&s, 1e6);
+        ck_assert_uint_eq(whole_reads, (unsigned)i + 1);
+        ck_assert_uint_eq(s.gap, i >= 2);
+        ck_assert_uint_eq(s.hard_gap, s.gap);
+    }
+    passed_ns += 3600 * NS;
+    top_stream_read_more(&s, 1e6);
+    is_made_up = false;
+    ck_assert_uint_eq(whole_reads, 4);
 }
 END_TEST
 
@@ -381,6 +445,7 @@ static void add(TCase *t)
 {
     tcase_add_test(t, recent);
     tcase_add_test(t, extremes);
+    tcase_add_test(t, clock_is_set);
     tcase_add_test(t, holders);
     tcase_add_test(t, gaps);
     tcase_add_test(t, late_reading);
