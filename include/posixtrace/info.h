@@ -112,7 +112,8 @@ struct posixtrace_thread_info {
     uint64_t recorded; /* events stored in the stream by this thread */
     uint64_t lost[POSIXTRACE_LOSS_CAUSES];
     /* Active streams: the call that the thread is in now, as posixtrace/system.h has it.  It began
-     * at wait_since_ns, 0: unknown.  wait_type 0: the thread is in none that the stream wants. */
+     * at wait_since_ns, by the present setting of CLOCK_REALTIME; 0: unknown.  wait_type 0: the
+     * thread is in none that the stream wants. */
     uint32_t wait_type, wait_call;
     uint64_t wait_object, wait_caller;
     int64_t wait_since_ns;

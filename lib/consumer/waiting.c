@@ -25,7 +25,7 @@ void pt_waiting_fill(struct pt_seg *seg, const struct pt_slot_waiting *w, uint64
 {
     *data = (struct pt_waiting_data){ w->type, w->call, w->object, -1, w->caller };
     if (w->began && w->began <= ts)
-        data->duration = pt_syncpoint_convert(seg->h, ts) - pt_syncpoint_convert(seg->h, w->began);
+        data->duration = pt_syncpoint_elapsed(seg->h, w->began, ts);
 }
 
 /* Has the slot's writer ended, or is it being ended?  A thread that claims the slot for itself may

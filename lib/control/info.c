@@ -242,7 +242,7 @@ static void add_wait(struct pt_seg *seg, const struct pt_author *author,
     t->wait_call = w.call;
     t->wait_object = w.object;
     t->wait_caller = w.caller;
-    t->wait_since_ns = w.began ? pt_syncpoint_convert(seg->h, w.began) : 0;
+    t->wait_since_ns = w.began ? pt_syncpoint_since(seg->h, seg->g.clock, w.began) : 0;
 }
 
 static int active_thread(struct pt_stream *s, struct posixtrace_thread_info *t)

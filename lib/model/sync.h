@@ -35,6 +35,14 @@ static inline bool pt_sync_is_step(const struct pt_sync *before, const struct pt
     return by + PT_SYNC_STEP_NS > 2 * PT_SYNC_STEP_NS;
 }
 
+/* By so much; 0: it was not.  Wraps. */
+static inline uint64_t pt_sync_step(const struct pt_sync *before, const struct pt_sync *point)
+{
+    return pt_sync_is_step(before, point)
+               ? (uint64_t)point->ns - (uint64_t)pt_sync_apply(before, point->ts)
+               : 0;
+}
+
 /* Index of the point in force at ts; n > 0. */
 static inline size_t pt_sync_find(const struct pt_sync *table, size_t n, uint64_t ts)
 {

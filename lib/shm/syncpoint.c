@@ -105,6 +105,43 @@ int64_t pt_syncpoint_convert(struct pt_seg_header *h, uint64_t ts)
     return find_point(h, ts, &point) ? pt_sync_apply(&point, ts) : (int64_t)ts;
 }
 
+/* By how much the clock was set from point i to point n, numbered from 1 on. */
+static uint64_t steps_between(const struct pt_seg_header *h, uint32_t i, uint32_t n)
+{
+    struct pt_sync a, b;
+    uint64_t by = 0;
+
+    for (uint32_t k = i; k > 0 && k < n; k++) {
+        pt_syncpoint_get(h, k - 1, &a);
+        pt_syncpoint_get(h, k, &b);
+        by += pt_sync_step(&a, &b);
+    }
+    return by;
+}
+
+int64_t pt_syncpoint_elapsed(struct pt_seg_header *h, uint64_t from, uint64_t to)
+{
+    struct pt_sync a, b;
+    uint32_t n = find_point(h, to, &b), i = find_point(h, from, &a);
+
+    if (i == 0 || n == 0)
+        return (int64_t)(to - from);
+    return (int64_t)((uint64_t)pt_sync_apply(&b, to) - (uint64_t)pt_sync_apply(&a, from) -
+                     steps_between(h, i, n));
+}
+
+int64_t pt_syncpoint_since(struct pt_seg_header *h, int clock, uint64_t ts)
+{
+    struct pt_sync a;
+    uint32_t i;
+
+    pt_syncpoint_maintain(h, clock); /* it may have been set, and no event recorded since */
+    i = find_point(h, ts, &a);
+    if (i == 0)
+        return (int64_t)ts;
+    return (int64_t)((uint64_t)pt_sync_apply(&a, ts) + steps_between(h, i, pt_syncpoint_count(h)));
+}
+
 int64_t pt_syncpoint_convert_next(struct pt_seg_header *h, uint64_t ts, uint32_t *reached,
                                   bool *stepped)
 {

@@ -55,15 +55,19 @@ void pt_syncpoint_maintain(struct pt_seg_header *h, int clock);
 /* How many points there are; those for all times up to ts are among them for ever.  Changes
  * the segment, so that no later point is in force before ts. */
 uint32_t pt_syncpoint_reach(struct pt_seg_header *h, uint64_t ts);
-/* The number of points of a segment that no process writes to any more. */
+/* The number of points that there are now.  Where no process writes any more, all of them. */
 uint32_t pt_syncpoint_count(const struct pt_seg_header *h);
 /* Point i; i is below a number that one of these functions has returned. */
 void pt_syncpoint_get(const struct pt_seg_header *h, uint32_t i, struct pt_sync *point);
 
 /* Converts ticks to CLOCK_REALTIME nanoseconds; safe for any contents of the table. */
 int64_t pt_syncpoint_convert(struct pt_seg_header *h, uint64_t ts);
-/* The same for one of several times, mostly ascending.  *reached: how many points were in force up
- * to the latest of them, at first 0.  *stepped: set if CLOCK_REALTIME was set since. */
+/* Nanoseconds between two times, from <= to, without the steps of CLOCK_REALTIME. */
+int64_t pt_syncpoint_elapsed(struct pt_seg_header *h, uint64_t from, uint64_t to);
+/* A time before now as CLOCK_REALTIME would have shown it if it had always been set as now. */
+int64_t pt_syncpoint_since(struct pt_seg_header *h, int clock, uint64_t ts);
+/* Converts one of several times, mostly ascending.  *reached: how many points were in force up to
+ * the latest of them, at first 0.  *stepped: set if CLOCK_REALTIME was set since. */
 int64_t pt_syncpoint_convert_next(struct pt_seg_header *h, uint64_t ts, uint32_t *reached,
                                   bool *stepped);
 

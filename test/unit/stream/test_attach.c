@@ -21,7 +21,9 @@
 #include <posixtrace/event.h>
 #include <posixtrace/info.h>
 #include <posixtrace/stream.h>
+#include <posixtrace/system.h>
 #include "base/clock.h"
+#include "consumer/waiting.h"
 #include "model/sync.h"
 #include "page/page.h"
 #include "shm/syncpoint.h"
@@ -387,6 +389,36 @@ START_TEST(clock_is_set)
         expect_whole(own, n, n + 5, n > 0);
     }
     ck_assert_int_eq(posixtrace_detach(trid), 0);
+    ck_assert_int_eq(posix_trace_shutdown(own), 0);
+}
+END_TEST
+
+/* How long a call has lasted does not depend on it: it began before the clock was set. */
+START_TEST(clock_is_set_in_a_call)
+{
+    struct posixtrace_waiting wait = { .type = POSIXTRACE_MUTEX_LOCK, .call = UINT32_MAX };
+    trace_id_t own = create(POSIX_TRACE_UNTIL_FULL, -1);
+    struct pt_slot_waiting w = { .type = wait.type, .call = wait.call };
+    struct pt_seg *seg = segment_of(own);
+    struct posixtrace_thread_info t = { .wait_type = 0 };
+    struct pt_waiting_data data;
+    int64_t now, hour = (int64_t)3600 * 1000000000;
+    int none = 0;
+
+    trace(0, 1);
+    posixtrace_waiting_begin(&wait);
+    w.began = pt_clock_now(seg->g.clock);
+    set_clock(seg);
+    pt_waiting_fill(seg, &w, pt_clock_now(seg->g.clock), &data);
+    ck_assert_int_ge(data.duration, 0);
+    ck_assert_int_lt(data.duration, hour / 2);
+    while (!none && t.wait_type == 0)
+        ck_assert_int_eq(posixtrace_threadlist_getnext(own, &t, sizeof t, &none), 0);
+    now = pt_syncpoint_convert(seg->h, pt_clock_now(seg->g.clock));
+    ck_assert_uint_eq(t.wait_type, POSIXTRACE_MUTEX_LOCK);
+    ck_assert_int_le(t.wait_since_ns, now);
+    ck_assert_int_gt(t.wait_since_ns, now - hour / 2);
+    posixtrace_waiting_end(&wait, NULL);
     ck_assert_int_eq(posix_trace_shutdown(own), 0);
 }
 END_TEST
@@ -1003,6 +1035,7 @@ static void add(TCase *t)
     tcase_add_test(t, cleared_after_full);
     tcase_add_test(t, cleared_between);
     tcase_add_test(t, clock_is_set);
+    tcase_add_test(t, clock_is_set_in_a_call);
     tcase_add_test(t, several);
     tcase_add_test(t, skipping_overwritten);
     tcase_add_loop_test(t, outside_windows, 0, 2);
