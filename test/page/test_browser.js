@@ -251,6 +251,18 @@ async function searches(page, data) {
     for (const {tid} of data.head.lanes)
         sum += parseInt(await search(page, `tid ${tid}`), 10);
     assert.strictEqual(sum, data.head.events);
+    const {from, to} = await page.visible();
+    await page.run("PT.app.view.show(PT.app.model.span * 0.6, PT.app.model.span * 0.7)");
+    await search(page, "event request:begin");
+    assert.deepStrictEqual(await page.run("PT.app.searching.finds"), await page.run(
+        "[...PT.app.searching.finds].sort((a, b) => a[0] - b[0] || a[1] - b[1])"));
+    const meets = await page.run(`(() => {
+        const {view, model, searching} = PT.app, {tiles} = model.events;
+        return searching.order().map((i) => tiles[i].to >= view.from && tiles[i].from <= view.to);
+    })()`);
+    assert.deepStrictEqual(meets, meets.slice().sort((a, b) => b - a));
+    assert.strictEqual(meets.length, data.head.detail.events.length);
+    await page.run(`PT.app.view.show(${from}, ${to})`);
     assert.match(await search(page, "id >"), /a number is due/);
     await search(page, "posixtrace_mutex_locked");
     await page.run("document.activeElement.blur()");

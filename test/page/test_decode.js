@@ -36,6 +36,31 @@ test("integers of 64 bits and doubles are exact", () => {
     assert.deepStrictEqual(Array.from(columns(doubles(reals)).doubles()), reals);
 });
 
+test("columns of 64 bits are what arithmetic of 64 bits says", () => {
+    const mask = 2n ** 64n - 1n;
+    let seed = 1n;
+    const random = () => (seed = (seed * 6364136223846793005n + 1442695040888963407n) & mask);
+
+    for (const width of [0, 1, 3, 4, 5, 8])
+        for (const flags of [8, 8 | 1, 8 | 2, 8 | 1 | 2]) {
+            const base = random(), bits = 2n ** BigInt(8 * width) - 1n;
+            const values = Array.from({length: 50}, (_, i) => i < 2 ? bits * BigInt(i)
+                : (random() >> 3n) & bits);
+            const planes = Array.from({length: width}, (_, plane) => values.map(
+                (value) => Number(value >> BigInt(8 * plane) & 255n))).flat();
+            let sum = base;
+            const expected = values.map((value) => {
+                const z = flags & 2 ? (value >> 1n) ^ -(value & 1n) : value;
+                const result = (sum + z) & mask;
+                sum = flags & 1 ? result : sum;
+                return result;
+            });
+            const bytes = Buffer.concat([head(width, flags, 50, base), Buffer.from(planes)]);
+            assert.deepStrictEqual(Array.from(columns(bytes).integers()), expected,
+                                   `width ${width}, flags ${flags}`);
+        }
+});
+
 test("differences with zigzag wrap modulo 2^64", () => {
     // base 2^64 - 1, z = +1, then -2
     const bytes = Buffer.concat([head(1, 1 | 2 | 8, 2, 2n ** 64n - 1n), Buffer.from([2, 3])]);

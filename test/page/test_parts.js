@@ -43,10 +43,50 @@ test("expressions", () => {
         assert.throws(() => PT.expression.parse(text), Error, text);
 });
 
-test("an expression says if it needs fields", () => {
-    for (const [text, fields] of [["tid 5", false], ["event \"a*\" and pid != 3", false],
-                                  ["price > 1", true], ["tid 5 or word", true]])
-        assert.strictEqual(PT.expression.parse(text).fields, fields, text);
+test("an expression says which fields it needs", () => {
+    for (const [text, fields, any] of [["tid 5", [], false],
+                                       ["event \"a*\" and pid != 3", [], false],
+                                       ["price > 1 or not .side", ["price", "side"], false],
+                                       ["what ~ \"x*\" and kind == open", ["what", "kind"], false],
+                                       ["tid 5 or word", [], true], ["two words", [], true]]) {
+        const parsed = PT.expression.parse(text);
+        assert.deepStrictEqual([...parsed.fields], fields, text);
+        assert.strictEqual(parsed.anyText, any, text);
+    }
+});
+
+test("what is remembered of types and threads is what each event says", () => {
+    const number = {name: "id", kind: "u"}, word = {name: "what", kind: "s"};
+    const model = {head: {processes: [{pid: 7}], types: [
+        {name: "a", fields: [number]}, {name: "b", fields: [word]}, {name: "c", fields: []},
+        {name: "d", fields: [number, word]}]},
+                   lanes: [{process: 0, tid: 1, name: "x"}, {process: 0, tid: 2, name: "c y"}]};
+    const words = ["c", "blue", "zzz"], n = 300;
+    const part = {type: Array.from({length: n}, (_, i) => i * i % 4),
+                  lane: Array.from({length: n}, (_, i) => i * 7 % 3 % 2)};
+    const columns = {id: (i) => BigInt(i), what: (i) => words[i % 3]};
+    const table = {raw: new Map(), ofType: new Map(model.head.types.map(({fields}, t) => [
+        t, {fields: fields.map(({name}) => columns[name])}]))};
+
+    for (const [text, needs] of [["c", true], ["tid 1", false], ["id > 20", true],
+                                 ["event a", false], ["not id > 3 and tid 2", true],
+                                 ["absent == 1 or event d", false],
+                                 ["what == blue or id < 9", true], ["not absent == 1", false],
+                                 ["blue", true], ["thread \"*y\" or .what", true]]) {
+        const parsed = PT.expression.parse(text), places = [0, 0, 0, 0];
+        const matcher = new PT.search.Matcher(model, parsed);
+        const cursor = new PT.search.Cursor(model, part, table);
+        let sum = 0;
+        assert.strictEqual(matcher.needsFields(part), needs, text);
+        matcher.begin(part, needs ? table : null);
+        for (let i = 0; i < n; i++) {
+            const type = part.type[i];
+            cursor.set(i, type, places[type]++);
+            assert.strictEqual(matcher.next(i), Boolean(parsed.test(cursor)), `${text}: ${i}`);
+            sum += matcher.memo.filter((value) => value > 0).length > 8;
+        }
+        assert.strictEqual(sum, 0);
+    }
 });
 
 test("patterns of the shell", () => {

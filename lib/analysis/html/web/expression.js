@@ -69,7 +69,8 @@
     class Parser {
         constructor(text) {
             this.list = tokens(text);
-            this.fields = false;
+            this.fields = new Set();
+            this.anyText = false;
             this.at = 0;
             this.depth = 0;
         }
@@ -149,9 +150,12 @@
                 return this.texts((event) => event.thread, value ? "~" : this.take().kind);
             if (COMPARE[next] || next === "~")
                 return this.field(word, this.take().kind);
-            this.fields = true;
-            return word[0] === "." ? (event) => Boolean(event.field(word.slice(1)))
-                : anywhere(token.value);
+            if (word[0] === ".") {
+                this.fields.add(word.slice(1));
+                return (event) => Boolean(event.field(word.slice(1)));
+            }
+            this.anyText = true;
+            return anywhere(token.value);
         }
 
         number(word, sign) {
@@ -184,7 +188,7 @@
 
         field(word, sign) {
             const name = word.replace(/^\./, "");
-            this.fields = true;
+            this.fields.add(name);
             const token = this.peek();
 
             if (token.kind === "text" || sign === "~")
@@ -248,9 +252,9 @@
     }
 
     /**
-     * {test, fields}: a test of events {name, pid, tid, thread, field(name),
-     * enumeration(name, word), anyText(text)}, and if it looks at fields.  Words without any sign
-     * between them are one text.
+     * {test, fields, anyText}: a test of events {name, pid, tid, thread, field(name),
+     * enumeration(name, word), anyText(text)}; the fields that it looks at, and if it looks at all
+     * that are texts.  Words without any sign between them are one text.
      */
     function parse(text) {
         const list = tokens(text);
@@ -258,11 +262,11 @@
 
         if (list.length > 1 && list.every(({kind}) => kind === "word" || kind === "number") &&
             !/^(event|class|group|pid|tid|thread)$/.test(list[0].value))
-            return {test: anywhere(text.trim()), fields: true};
+            return {test: anywhere(text.trim()), fields: new Set(), anyText: true};
         if (list.length === 1 && list[0].kind === "number")
-            return {test: anywhere(list[0].value), fields: true};
+            return {test: anywhere(list[0].value), fields: new Set(), anyText: true};
         const test = parser.whole();
-        return {test, fields: parser.fields};
+        return {test, fields: parser.fields, anyText: parser.anyText};
     }
 
     PT.expression = {parse, pattern};

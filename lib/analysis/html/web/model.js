@@ -161,6 +161,26 @@
             });
         }
 
+        /** Times, lanes and types of the events of a tile, which is not kept. */
+        async eventColumns(i) {
+            const tile = this.tile(this.events, i, true);
+
+            if (tile && !tile.broken)
+                return tile.parts[1];
+            return PT.tiles.eventColumns(await this.block(this.events.tiles[i].block));
+        }
+
+        /** The table of the fields of a tile, which is not kept; null: the page has none. */
+        async fieldsOf(i) {
+            const {fields} = this.events.tiles[i];
+            const kept = this.cache.get(`fields/${fields}`, null, true);
+
+            if (kept && !kept.broken)
+                return kept.table;
+            return fields >= 0 ? PT.tiles.fieldTable(await this.block(fields), this.head.types)
+                : null;
+        }
+
         /** What there is of a span at a resolution, best first: lists of sources. */
         choices(levels, resolution) {
             let i = levels.findIndex((level) => level.resolution <= resolution);

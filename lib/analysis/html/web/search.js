@@ -1,33 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Search over all events whose details the page has, tile by tile: the first finds show while the
- * rest is looked at.  A new search, Escape and the button stop it.
+ * Search over all events whose details the page has, tile by tile, first those in view: the first
+ * finds show while the rest is looked at.  Only columns that the expression needs are decoded, and
+ * pauses leave time for drawing.  A new search, Escape and the button stop it.
  */
 "use strict";
 (function (PT) {
     const {count, plural} = PT.text;
-    const MOST = 10000;
+    const MOST = 10000;                 // finds that can be stepped through
+    const MEMO = 1 << 22;               // pairs of type and thread that are remembered
+    const AT_ONCE = 4096, PAUSE = 12;   // events between two looks at the clock; milliseconds
 
     /** One event for an expression; moved from event to event of a tile. */
     class Cursor {
-        constructor(model, tile, table) {
-            const part = tile.parts[1];
-
+        constructor(model, part, table) {
             Object.assign(this, {model, table, part, type: -1, ordinal: -1, place: -1});
-            this.hasTexts = model.head.types.map((type) => type.fields.some(
-                (field) => field.kind === "s" || field.kind === "b" || field.kind === "j"));
-            this.places = new Uint32Array(model.head.types.length);
+            this.hasTexts = model.head.types.map(hasTexts);
         }
 
-        /** The next event; they come in order. */
-        next() {
+        /** The event with that ordinal; place: how many of its type are before it in the tile. */
+        set(ordinal, type, place) {
             const {model, part} = this;
 
-            this.ordinal++;
-            this.type = part.type[this.ordinal];
-            this.place = this.places[this.type]++;
-            this.lane = model.lanes[part.lane[this.ordinal]];
+            Object.assign(this, {ordinal, type, place});
+            this.lane = model.lanes[part.lane[ordinal]];
         }
 
         get name() {
@@ -77,6 +74,53 @@
         }
     }
 
+    function hasTexts(type) {
+        return type.fields.some(({kind}) => kind === "s" || kind === "b" || kind === "j");
+    }
+
+    /**
+     * An expression over the events of tiles.  Where it looks at no field that a type has, its
+     * result is the same for all events of the type in a thread, and is remembered.
+     */
+    class Matcher {
+        constructor(model, {test, fields, anyText}) {
+            const {types} = model.head;
+
+            Object.assign(this, {model, test});
+            this.needs = Uint8Array.from(types, (type) => (anyText && hasTexts(type)) ||
+                type.fields.some(({name}) => fields.has(name)));
+            this.memo = types.length * model.lanes.length <= MEMO
+                ? new Uint8Array(types.length * model.lanes.length) : null;
+        }
+
+        /** Has the tile an event whose fields are looked at? */
+        needsFields({type}) {
+            return type.some((t) => this.needs[t]);
+        }
+
+        begin(part, table) {
+            this.part = part;
+            this.cursor = new Cursor(this.model, part, table);
+            this.places = new Uint32Array(this.needs.length);
+        }
+
+        /** Does the next event match?  They come in order. */
+        next(n) {
+            const {part, memo} = this, t = part.type[n];
+
+            if (this.needs[t] || !memo) {
+                this.cursor.set(n, t, this.places[t]++);
+                return this.test(this.cursor);
+            }
+            const place = t * this.model.lanes.length + part.lane[n];
+            if (memo[place] === 0) {
+                this.cursor.set(n, t, 0);
+                memo[place] = this.test(this.cursor) ? 2 : 1;
+            }
+            return memo[place] === 2;
+        }
+    }
+
     class Search {
         constructor(model, view, app) {
             const byId = (id) => document.getElementById(id);
@@ -112,7 +156,7 @@
             const turn = ++this.turn;
             let parsed;
 
-            Object.assign(this, {words, finds: [], at: -1, total: 0});
+            Object.assign(this, {words, finds: [], at: -1, total: 0, marked: 0});
             this.query.value = words;
             this.view.marks.clear();
             this.view.change();
@@ -127,36 +171,85 @@
                 return;
             }
             this.cancel.hidden = false;
-            const {events} = this.model;
-            for (let i = 0; i < events.tiles.length && turn === this.turn; i++) {
-                this.say(`${count(this.total)} … ${Math.floor(100 * i / events.tiles.length)} %`);
-                await this.tile(i, parsed, turn);
-            }
-            if (turn === this.turn) {
-                this.cancel.hidden = true;
-                this.say(this.at < 0 ? plural(this.total, "find") : this.position());
+            await this.all(new Matcher(this.model, parsed), turn);
+            if (turn !== this.turn)
+                return;
+            this.cancel.hidden = true;
+            this.view.change();
+            this.say(this.at < 0 ? plural(this.total, "find") : this.position());
+        }
+
+        /** The tile after the present one is decoded meanwhile. */
+        async all(matcher, turn) {
+            const order = this.order();
+            let next = this.load(order, 0, matcher);
+
+            for (let k = 0; k < order.length && turn === this.turn; k++) {
+                this.say(`${count(this.total)} … ${Math.floor(100 * k / order.length)} %`);
+                const loaded = await next;
+                next = this.load(order, k + 1, matcher);
+                if (loaded.error)
+                    throw loaded.error;
+                await this.tile(order[k], loaded, matcher, turn);
             }
         }
 
-        async tile(i, {test, fields}, turn) {
-            const {model} = this;
-            const {events, cache} = model;
-            const tile = await cache.need(model.key(events, i), events.load(events.tiles[i]));
-            const got = fields ? await model.fields(tile) : null;
+        /** Numbers of the tiles: those that are looked at come first. */
+        order() {
+            const {tiles} = this.model.events;
+            const seen = ({from, to}) => to >= this.view.from && from <= this.view.to;
+            const all = tiles.map((_, i) => i);
 
-            if (turn !== this.turn)
-                return;
-            const cursor = new Cursor(model, tile, got && got.table);
-            for (let n = 0; n < cursor.part.type.length; n++) {
-                cursor.next();
-                if (!test(cursor))
+            return [...all.filter((i) => seen(tiles[i])), ...all.filter((i) => !seen(tiles[i]))];
+        }
+
+        /** What has gone wrong is thrown when it is that tile's turn. */
+        async load(order, k, matcher) {
+            if (k >= order.length)
+                return {};
+            try {
+                const {model} = this, part = await model.eventColumns(order[k]);
+                const needs = matcher.needsFields(part);
+
+                return {part, table: needs ? await model.fieldsOf(order[k]) : null};
+            } catch (error) {
+                return {error};
+            }
+        }
+
+        async tile(i, {part, table}, matcher, turn) {
+            const finds = [];
+            let pause = performance.now() + PAUSE;
+
+            matcher.begin(part, table);
+            for (let n = 0; n < part.type.length && turn === this.turn; n++) {
+                if (n % AT_ONCE === 0 && performance.now() > pause) {
+                    await new Promise((resolve) => setTimeout(resolve, 0));
+                    pause = performance.now() + PAUSE;
+                }
+                if (!matcher.next(n))
                     continue;
                 this.total++;
-                if (this.finds.length < MOST)
-                    this.finds.push([i, n]);
-                this.view.mark(cursor.part.time[n]);
+                if (this.finds.length + finds.length < MOST)
+                    finds.push([i, n]);
+                this.view.mark(part.time[n]);
             }
-            this.view.change();
+            if (turn === this.turn)
+                this.add(i, finds);
+        }
+
+        /** Finds are in the order of the log, whatever the order of the search. */
+        add(i, finds) {
+            const after = this.finds.findIndex(([tile]) => tile > i);
+            const place = after < 0 ? this.finds.length : after;
+
+            if (finds.length > 0)
+                this.finds = [...this.finds.slice(0, place), ...finds, ...this.finds.slice(place)];
+            if (this.at >= place)
+                this.at += finds.length;
+            if (this.total > this.marked)
+                this.view.change();
+            this.marked = this.total;
         }
 
         position() {
@@ -191,5 +284,5 @@
         }
     }
 
-    PT.search = {Search, Cursor};
+    PT.search = {Search, Cursor, Matcher};
 }(globalThis.PT = globalThis.PT || {}));

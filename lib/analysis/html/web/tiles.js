@@ -109,15 +109,22 @@
         return new Part("counter", {row, begin, least, greatest: c.doubles(), last: c.doubles()});
     }
 
+    /** The first columns of a tile of events. */
+    function eventColumns(c) {
+        const time = c.numbers(), lane = c.numbers(), type = c.numbers();
+
+        if (lane.length !== time.length || type.length !== time.length)
+            throw new Error("events have columns of several lengths");
+        return {time, lane, type};
+    }
+
     /** Events of a tile, as instants of their lanes' rows, and the slices among them. */
     function eventParts(c, eventRows) {
-        const time = c.numbers(), lane = c.numbers(), type = c.numbers();
+        const {time, lane, type} = eventColumns(c);
         const row = c.numbers(), label = c.numbers(), last = c.numbers(), less = c.numbers();
         const begin = new Float64Array(row.length), length = new Float64Array(row.length);
         const first = new Uint32Array(row.length);
 
-        if (lane.length !== time.length || type.length !== time.length)
-            throw new Error("events have columns of several lengths");
         for (let i = 0; i < row.length; i++) {
             first[i] = last[i] - less[i];
             if (!(last[i] < time.length && less[i] <= last[i]))
@@ -296,6 +303,6 @@
         }
     }
 
-    PT.tiles = {lower, Part, levelPart, counterPart, eventParts, longPart, itemPart, flowPart,
-                fieldTable, Cache};
+    PT.tiles = {lower, Part, levelPart, counterPart, eventColumns, eventParts, longPart, itemPart,
+                flowPart, fieldTable, Cache};
 }(globalThis.PT = globalThis.PT || {}));
