@@ -41,12 +41,7 @@ static void show(struct pt_flusher *f, uint32_t bit, uint32_t on)
 int pt_flush_put_packet(void *context, const struct pt_log_packet *packet)
 {
     struct pt_flusher *f = context;
-    int e = pt_log_put_packet(f->writer, packet);
-
-    if (e < 0) {
-        note_error(f, e);
-        pt_log_drop_packet(f->writer, packet);
-    }
+    note_error(f, pt_log_join_packet(f->writer, packet));
     return 0;
 }
 
@@ -205,6 +200,7 @@ int pt_flush_cycle(struct pt_flusher *f, bool last)
     }
     whole = e == 0;
     note_error(f, e);
+    note_error(f, pt_log_join_end(f->writer));
     fill_status(f, &status);
     status.outlived = last && (is_outlived(l->seg) || pt_switches_outlived(f->round.switches));
     names = name_turn(f, last);

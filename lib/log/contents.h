@@ -35,7 +35,14 @@ struct pt_log_params {
  * not count them. */
 #define PT_LEVEL_MADE 254u
 
-/* Part of one chunk, by one author, in time order. */
+/* A further chunk of a packet. */
+struct pt_log_part {
+    uint64_t chunk_seq;
+    uint32_t chunk_off, bytes; /* as in struct pt_log_packet */
+};
+
+/* Part of one chunk, by one author, in time order.  In a log it may be joined: its records are
+ * those of several chunks. */
 struct pt_log_packet {
     struct pt_author author;
     uint64_t chunk_seq; /* which chunk: unique in the stream; or PT_LOG_MADE with a time */
@@ -46,7 +53,9 @@ struct pt_log_packet {
     uint64_t base_ts;  /* base for the first record's delta */
     uint64_t first_ts, last_ts;
     const void *records;
-    uint64_t lsn; /* of a packet that was read from a log; in a tail: its place
+    const struct pt_log_part *parts; /* after the first chunk, whose bytes are the rest */
+    uint32_t part_count;             /* 0: it is not joined */
+    uint64_t lsn;                    /* of a packet that was read from a log; in a tail: its place
                             * in the order in which a flush round writes them, from 1 */
     /* Events by type, which the caller counted while it walked all records.  NULL: the
      * writer walks and counts them itself. */

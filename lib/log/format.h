@@ -92,6 +92,7 @@ enum pt_packet_type {
 #define PT_DATA_FULL_STOP  1u /* DATA: the STOP that the writer of a full log adds */
 #define PT_DATA_PACKED     2u /* DATA: the records are compressed */
 #define PT_DATA_COLUMNS    4u /* DATA: the records are columns, perhaps compressed */
+#define PT_DATA_JOINED     8u /* DATA: of several chunks; struct pt_packet_part to its end */
 #define PT_DATA_FORMS      (PT_DATA_PACKED | PT_DATA_COLUMNS) /* they are not as in memory */
 #define PT_ROUND_CONTINUES 1u /* ROUND: the next part continues the round */
 #define PT_ROUND_ALL       2u /* ROUND: lists all authors; forget those listed before */
@@ -139,6 +140,14 @@ struct pt_packet_data {
     uint64_t last_ts;
 };
 _Static_assert(sizeof(struct pt_packet_data) == 128, "format");
+
+/* Of a joined packet, after its data and its padding; always little-endian. */
+struct pt_packet_part {
+    uint64_t chunk_seq;
+    uint32_t chunk_off;
+    uint32_t bytes;
+};
+_Static_assert(sizeof(struct pt_packet_part) == 16, "format");
 
 struct pt_packet_text { /* NAME, DESCRIPTION, MAPPING */
     struct pt_packet_head head;
@@ -275,6 +284,10 @@ void pt_packet_get_data(struct pt_log_packet *packet, const struct pt_packet_dat
  * of pt_unpack(), and there are no bytes of records. */
 int pt_packet_unpack_data(struct pt_log_packet *packet, const struct pt_packet_data *from,
                           struct pt_unpacker *u);
+
+/* The further chunks of a DATA packet, its numbers in order.  How many, and where they are: in file
+ * order; 0: it is not joined. */
+uint32_t pt_packet_parts(const struct pt_packet_data *p, const struct pt_packet_part **parts);
 
 static inline bool pt_packet_is_packed(const struct pt_packet_data *p)
 {

@@ -86,6 +86,20 @@ bool pt_packet_is_plausible(const struct pt_packet_head *head, uint64_t room)
            bytes <= (type == PT_PACKET_DATA ? PT_PACKET_DATA_MAX : PT_PACKET_MAX);
 }
 
+static uint64_t claimed_data(const struct pt_packet_data *p)
+{
+    unsigned flags = pt_le16(p->head.flags);
+    uint64_t bytes = pt_le32(flags & PT_DATA_FORMS ? p->packed_bytes : p->record_bytes);
+
+    /* The limit holds for the unpacked packet, too. */
+    if (pt_le32(p->record_bytes) > PT_PACKET_DATA_MAX)
+        return UINT64_MAX;
+    if (flags & PT_DATA_JOINED)
+        bytes = (bytes + PT_PACKET_ALIGN - 1) / PT_PACKET_ALIGN * PT_PACKET_ALIGN +
+                sizeof(struct pt_packet_part);
+    return bytes;
+}
+
 /* Bytes after the fixed part, by the counts in the packet (in file order). */
 static uint64_t claimed(const struct pt_packet_head *head)
 {
@@ -98,12 +112,7 @@ static uint64_t claimed(const struct pt_packet_head *head)
     const struct pt_packet_end *end = p;
 
     switch (pt_le16(head->type)) {
-    case PT_PACKET_DATA:
-        /* The limit holds for the unpacked packet, too. */
-        if (pt_le16(head->flags) & PT_DATA_FORMS)
-            return pt_le32(data->record_bytes) <= PT_PACKET_DATA_MAX ? pt_le32(data->packed_bytes)
-                                                                     : UINT64_MAX;
-        return pt_le32(data->record_bytes);
+    case PT_PACKET_DATA: return claimed_data(data);
     case PT_PACKET_NAME:
     case PT_PACKET_MAPPING:
     case PT_PACKET_DESCRIPTION: return pt_le32(text->length);
@@ -176,6 +185,26 @@ void pt_packet_get_data(struct pt_log_packet *packet, const struct pt_packet_dat
     packet->records = pt_packet_is_packed(from) ? NULL : from + 1;
     packet->types = NULL;
     packet->type_count = 0;
+    packet->parts = NULL;
+    packet->part_count = 0;
+}
+
+uint32_t pt_packet_parts(const struct pt_packet_data *p, const struct pt_packet_part **parts)
+{
+    uint32_t stored = pt_packet_align(pt_packet_is_packed(p) ? p->packed_bytes : p->record_bytes);
+    const uint8_t *at = (const uint8_t *)(p + 1) + stored;
+    uint32_t count = (p->head.bytes - (uint32_t)sizeof *p - stored) / sizeof **parts, rest;
+
+    if (!(p->head.flags & PT_DATA_JOINED))
+        return 0;
+    *parts = (const void *)at;
+    rest = p->record_bytes;
+    for (uint32_t i = 0; i < count; i++) {
+        if (pt_le32((*parts)[i].bytes) > rest)
+            return 0;
+        rest -= pt_le32((*parts)[i].bytes);
+    }
+    return count;
 }
 
 int pt_packet_unpack_data(struct pt_log_packet *packet, const struct pt_packet_data *from,

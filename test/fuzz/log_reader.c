@@ -103,12 +103,21 @@ static struct seen read_through(struct pt_log_reader *r, size_t most)
     return s;
 }
 
+/* The bytes of joined packets add up. */
+static int look_at_place(void *context, const struct pt_log_packet *packet)
+{
+    uint64_t *bytes = context;
+
+    *bytes += packet->bytes;
+    return 0;
+}
+
 static void ask(struct pt_log_reader *r)
 {
     struct posix_trace_status_info status;
     struct posixtrace_thread_info thread;
     struct posixtrace_info info;
-    uint64_t count;
+    uint64_t count, bytes = 0;
 
     pt_log_reader_status(r, &status);
     if (pt_log_reader_info(r, &info) == 0 &&
@@ -117,6 +126,7 @@ static void ask(struct pt_log_reader *r)
     for (size_t i = 0; pt_log_reader_thread(r, i, &thread) == 1; i++)
         ;
     pt_log_reader_count(r, 193, &count);
+    pt_log_reader_each_packet(r, look_at_place, &bytes);
 }
 
 static void go_on(struct pt_log_reader *r, int fd)

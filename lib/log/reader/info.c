@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "log/byteorder.h"
 #include "log/reader/state.h"
 
 void pt_log_reader_status(struct pt_log_reader *r, struct posix_trace_status_info *status)
@@ -288,6 +289,27 @@ int pt_log_reader_thread(struct pt_log_reader *r, size_t index, struct posixtrac
 }
 
 /* unpacker NULL: each() needs no records. */
+/* Of a joined packet: one for each chunk, the first with all of the events. */
+static int each_part(struct pt_log_packet *packet, const struct pt_packet_data *from,
+                     int (*each)(void *context, const struct pt_log_packet *packet), void *context)
+{
+    const struct pt_packet_part *parts;
+    uint32_t n = pt_packet_parts(from, &parts);
+    int rc;
+
+    for (uint32_t i = 0; i < n; i++)
+        packet->bytes -= pt_le32(parts[i].bytes);
+    rc = each(context, packet);
+    packet->events = 0;
+    for (uint32_t i = 0; i < n && rc == 0; i++) {
+        packet->chunk_seq = pt_le64(parts[i].chunk_seq);
+        packet->chunk_off = pt_le32(parts[i].chunk_off);
+        packet->bytes = pt_le32(parts[i].bytes);
+        rc = each(context, packet);
+    }
+    return rc;
+}
+
 static int each_packet(struct pt_log_reader *r, struct pt_unpacker *unpacker,
                        int (*each)(void *context, const struct pt_log_packet *packet),
                        void *context)
@@ -311,7 +333,8 @@ static int each_packet(struct pt_log_reader *r, struct pt_unpacker *unpacker,
         else if (pt_packet_unpack_data(&packet, (const void *)head, unpacker) == -ENOMEM)
             rc = -ENOMEM;
         if (rc == 1)
-            rc = each(context, &packet);
+            rc = unpacker ? each(context, &packet)
+                          : each_part(&packet, (const void *)head, each, context);
         if (rc)
             break;
     }

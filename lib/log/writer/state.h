@@ -6,6 +6,7 @@
  *   writer.c    life
  *   metadata.c  the header of the file, names, descriptions, sync points
  *   store.c     storing packets under the log-full policy
+ *   join.c      joining small packets
  *   round.c     ROUND packets, and the emergency status when writing fails
  *   ring.c      LOOP: wrapping, giving up the oldest rounds
  *   end.c       completing and clearing
@@ -64,6 +65,7 @@ struct pt_log_writer {
     struct pt_log_params params;
     struct pt_output out;
     struct pt_packer packer;
+    struct pt_log_join *join; /* NULL until packets are joined */
     struct pt_byteorder_buffer order;
     uint32_t seed;
     uint64_t lsn;            /* of the last packet */
@@ -218,5 +220,8 @@ static inline struct pt_part *pt_ring_part(const struct pt_ring *ring, size_t i)
 {
     return &ring->parts[(ring->first + i) % ring->room];
 }
+
+/* join.c */
+void pt_log_join_free(struct pt_log_writer *w);
 
 #endif

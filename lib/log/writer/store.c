@@ -99,6 +99,17 @@ struct stored {
     unsigned flags; /* of the packet: how they are packed */
 };
 
+static void put_parts(uint8_t *to, const struct pt_log_packet *piece)
+{
+    for (uint32_t i = 0; i < piece->part_count; i++) {
+        struct pt_packet_part part = { pt_le64(piece->parts[i].chunk_seq),
+                                       pt_le32(piece->parts[i].chunk_off),
+                                       pt_le32(piece->parts[i].bytes) };
+
+        memcpy(to + i * sizeof part, &part, sizeof part);
+    }
+}
+
 static void fill_data(struct pt_packet_data *p, const struct pt_log_packet *piece,
                       const struct stored *s, unsigned flags)
 {
@@ -116,6 +127,8 @@ static void fill_data(struct pt_packet_data *p, const struct pt_log_packet *piec
     pt_assert(s->bytes <= PT_PACKET_DATA_MAX && (!s->flags || s->bytes <= piece->bytes));
     memcpy(p + 1, s->at, s->bytes);
     memset((uint8_t *)(p + 1) + s->bytes, 0, pt_packet_align(s->bytes) - s->bytes);
+    put_parts((uint8_t *)(p + 1) + pt_packet_align(s->bytes), piece);
+    flags |= piece->part_count ? PT_DATA_JOINED : 0;
     p->head.flags = (uint16_t)(flags | s->flags);
 }
 
@@ -155,7 +168,8 @@ static int store(struct pt_log_writer *w, const struct pt_log_packet *piece, uns
         s.bytes = packed ? packed : piece->bytes;
     }
     pt_assert_call(piece->events > 0 && piece->bytes <= PT_PACKET_DATA_MAX);
-    bytes = (uint32_t)sizeof *p + pt_packet_align(s.bytes);
+    bytes = (uint32_t)(sizeof *p + pt_packet_align(s.bytes) +
+                       piece->part_count * sizeof(struct pt_packet_part));
     if (pt_log_writer_loops(w))
         rc = pt_ring_place(w, bytes, true);
     if (rc)

@@ -56,6 +56,7 @@ void pt_log_writer_free(struct pt_log_writer *w)
     if (!w)
         return;
     pt_string_table_deinit(&w->texts);
+    pt_log_join_free(w);
     free(w->syncs);
     free(w->part_authors);
     pt_author_stats_deinit(&w->totals);

@@ -55,6 +55,12 @@ int pt_log_put_syncs(struct pt_log_writer *w, const struct pt_sync *points, unsi
 enum pt_log_put { PT_LOG_STORED, PT_LOG_DISCARDED };
 int pt_log_put_packet(struct pt_log_writer *w, const struct pt_log_packet *packet);
 
+/* The same, but joins packets of one author: the log has got them after pt_log_join_end(), which
+ * comes before the end of the round.  After an error, of these or of earlier packets, their events
+ * are counted as LOST_LOG_ERROR. */
+int pt_log_join_packet(struct pt_log_writer *w, const struct pt_log_packet *packet);
+int pt_log_join_end(struct pt_log_writer *w);
+
 /* To be called instead of put_packet for a packet that could not be written
  * (after an error): counts its events as LOST_LOG_ERROR. */
 void pt_log_drop_packet(struct pt_log_writer *w, const struct pt_log_packet *packet);
