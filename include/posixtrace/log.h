@@ -116,7 +116,8 @@ struct posixtrace_snapshot_report {
  * Makes a log on fd (as posixtrace_log_builder_create()) of the events that the stream holds at
  * this moment.  trid: an active stream of this process, or an attached one.  The stream runs on,
  * nothing is taken out of it, and trid reads on where it was: with the policy LOOP that is a
- * flight recorder.  report may be NULL, with any size.  Thread-safe, not async-signal-safe.
+ * flight recorder.  The log has columns, compressed if the stream's attributes say so.  report may
+ * be NULL, with any size.  Thread-safe, not async-signal-safe.
  *
  * EINVAL   trid is no such stream, or size is 0 and report is not NULL
  * ENXIO    the creator of an attached stream has shut it down or has died
@@ -133,8 +134,8 @@ typedef struct posixtrace_log_builder posixtrace_log_builder_t;
 /*
  * Starts a log on fd (write access, regular file or pipe; not consumed, must
  * stay open until finish).  attr as for posix_trace_create_withlog; NULL means
- * defaults with log policy APPEND.  Only name, sizes, compression and the cost of an
- * event of it matter.
+ * defaults with log policy APPEND, and columns (POSIXTRACE_COMPRESSION_COLUMNS).
+ * Only name, sizes, compression and the cost of an event of it matter.
  *
  * EBADF, EINVAL, ENOMEM, ENOSPC, ...
  */

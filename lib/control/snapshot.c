@@ -5,9 +5,11 @@
  * younger than its start, once the stream has given, or lost, what it held then.
  */
 #include <errno.h>
+#include <posixtrace/attr.h>
 #include <posixtrace/system.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "base/clock.h"
 #include "consumer/waiting.h"
 #include "control/control.h"
@@ -288,6 +290,9 @@ int pt_snapshot(struct pt_stream *onlooker, int fd, struct posixtrace_snapshot_r
                           .last = INT64_MIN };
     int r;
 
+    /* Rows are for logs of a program, whose log-max-size counts events by their size. */
+    if (attr.compression == POSIXTRACE_COMPRESSION_NONE)
+        attr.compression = POSIXTRACE_COMPRESSION_COLUMNS;
     memset(report, 0, sizeof *report);
     pt_stream_lost_before(onlooker, report->lost_before);
     r = pt_log_builder_new(&p.builder, fd, &attr);
@@ -296,8 +301,13 @@ int pt_snapshot(struct pt_stream *onlooker, int fd, struct posixtrace_snapshot_r
     r = copy_all(&p);
     if (r == 0)
         r = copy_mappings(&p);
-    if (r == 0)
-        return pt_log_builder_finish(p.builder);
-    pt_log_builder_free(p.builder);
+    if (r < 0) {
+        pt_log_builder_free(p.builder);
+        return r;
+    }
+    r = pt_log_builder_finish(p.builder);
+    /* A log that cannot be ended counts what it lacks, and is complete: that is no snapshot. */
+    if (r < 0 && ftruncate(fd, 0) != 0)
+        return r;
     return r;
 }

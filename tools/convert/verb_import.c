@@ -81,6 +81,7 @@ static int open_builder(struct import *im)
         posix_trace_attr_setmaxdatasize(&attr, DATA_MAX);
         posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND);
         posixtrace_attr_seteventcost(&attr, im->cost_ns);
+        posixtrace_attr_setcompression(&attr, POSIXTRACE_COMPRESSION_COLUMNS);
         error = posixtrace_log_builder_create(im->target.fd, &attr, &im->builder);
         posix_trace_attr_destroy(&attr);
     }

@@ -16,6 +16,7 @@
  * with the same numbers has ended is another author.
  */
 #include <errno.h>
+#include <posixtrace/attr.h>
 #include <posixtrace/info.h>
 #include <posixtrace/system.h>
 #include <stdlib.h>
@@ -124,10 +125,12 @@ static int open_log(struct pt_log_builder *b, int fd, const struct pt_attr *attr
     if (fstat(fd, &st) != 0)
         return -errno;
     params.seekable = S_ISREG(st.st_mode);
-    if (attr)
+    if (attr) {
         params.attr = *attr;
-    else
+    } else {
         pt_attr_init(&params.attr);
+        params.attr.compression = POSIXTRACE_COMPRESSION_COLUMNS;
+    }
     params.attr.log_policy = POSIX_TRACE_APPEND;
     params.attr.create_ns = (int64_t)pt_clock_ns(CLOCK_REALTIME);
     params.attr.clock_res_ns = 1;

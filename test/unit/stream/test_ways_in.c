@@ -106,7 +106,7 @@ START_TEST(snapshot_of_loop)
 }
 END_TEST
 
-enum { SNAPSHOT_EVENTS = 20000, SNAPSHOT_LIMIT = 100000 };
+enum { SNAPSHOT_EVENTS = 20000, SNAPSHOT_LIMIT = 5000 };
 
 static int make_limited_snapshot(trace_id_t trid, int fd)
 {
@@ -128,12 +128,12 @@ START_TEST(snapshot_fails)
     struct posixtrace_log_report report;
     trace_id_t trid = th_stream();
     char path[TH_PATH];
-    int fd = th_file(path, O_RDWR);
+    int fd = th_file(path, O_RDWR), error;
 
     record(trid, SNAPSHOT_EVENTS);
     ck_fails(make_limited_snapshot(trid, fd), EFBIG);
-    ck_ok(posixtrace_log_check(fd, NULL, NULL, &report, sizeof report));
-    ck_assert(!report.complete);
+    error = posixtrace_log_check(fd, NULL, NULL, &report, sizeof report);
+    ck_assert(error == EILSEQ || (error == 0 && !report.complete));
     ck_ok(posix_trace_shutdown(trid));
     close(fd);
 }
