@@ -9,11 +9,16 @@
  * had its processor, catches up at full speed, which is harder than the wanted rate, never easier.
  * The note has the share of the time in which it was late by more than a millisecond.
  *
- * usage: paced [paced] [speed] [bytes] [lttng]
+ * A slow disk is a pipe: its reader, another process, takes so many bytes a second and stores them.
+ *
+ * usage: paced [paced] [slow] [speed] [bytes] [lttng]
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #include <posixtrace/attr.h>
@@ -124,7 +129,52 @@ struct recipe {
     double rate;
     size_t stream_bytes, log_bytes;
     int compression; /* enum posixtrace_compression */
+    double disk;     /* bytes a second that it takes; 0: a file */
 };
+
+/* Moves the bytes of a pipe into a file, rate of them a second. */
+static void be_slow_disk(int from, int to, double rate)
+{
+    static char buffer[256 << 10];
+    int64_t start = bench_now();
+    double moved = 0;
+    ssize_t n;
+
+    while ((n = read(from, buffer, sizeof buffer)) > 0) {
+        struct timespec due;
+        int64_t at;
+
+        for (ssize_t done = 0, k; done < n; done += k) {
+            k = write(to, buffer + done, (size_t)(n - done));
+            if (k <= 0)
+                _exit(1);
+        }
+        moved += (double)n;
+        at = start + (int64_t)(moved / rate * 1e9);
+        if (at < bench_now() - 1000000) /* a quiet disk saves nothing up */
+            start += bench_now() - at;
+        due = (struct timespec){ at / 1000000000, at % 1000000000 };
+        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due, NULL);
+    }
+    _exit(n < 0);
+}
+
+/* The writing end of a pipe to such a disk, which stores into file. */
+static int slow_disk(int file, double rate, pid_t *pid)
+{
+    int ends[2];
+
+    subject_must("pipe2", pipe2(ends, O_CLOEXEC) != 0 ? errno : 0);
+    fcntl(ends[1], F_SETPIPE_SZ, MIB);
+    *pid = fork();
+    if (*pid == 0) {
+        close(ends[1]);
+        be_slow_disk(ends[0], file, rate);
+    }
+    subject_must("fork", *pid < 0 ? errno : 0);
+    close(ends[0]);
+    return ends[1];
+}
 
 static trace_id_t create(const struct recipe *r, int fd)
 {
@@ -133,9 +183,10 @@ static trace_id_t create(const struct recipe *r, int fd)
 
     posix_trace_attr_init(&attr);
     posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_FLUSH);
-    posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_LOOP);
+    posix_trace_attr_setlogfullpolicy(&attr, r->disk > 0 ? POSIX_TRACE_APPEND : POSIX_TRACE_LOOP);
     posix_trace_attr_setstreamsize(&attr, r->stream_bytes);
-    posix_trace_attr_setlogsize(&attr, r->log_bytes);
+    if (r->log_bytes)
+        posix_trace_attr_setlogsize(&attr, r->log_bytes);
     subject_must("setcompression", posixtrace_attr_setcompression(&attr, r->compression));
     subject_must("posix_trace_create_withlog", posix_trace_create_withlog(0, &attr, fd, &trid));
     posix_trace_attr_destroy(&attr);
@@ -145,11 +196,14 @@ static trace_id_t create(const struct recipe *r, int fd)
 static struct result run(const struct recipe *r)
 {
     struct result result;
-    int fd = subject_file();
+    int file = subject_file(), fd = file, status = 0;
     int64_t others;
     trace_id_t trid;
+    pid_t disk = 0;
 
     bench_pin(-1);
+    if (r->disk > 0)
+        fd = slow_disk(file, r->disk, &disk);
     trid = create(r, fd);
     bench_pin(0);
     others = other_time();
@@ -158,8 +212,13 @@ static struct result run(const struct recipe *r)
     subject_must("posix_trace_stop", posix_trace_stop(trid));
     subject_must("posix_trace_shutdown", posix_trace_shutdown(trid));
     result.flush_seconds = (double)(other_time() - others) / 1e9;
-    examine(fd, &result);
-    close(fd);
+    if (disk) {
+        close(fd);
+        if (waitpid(disk, &status, 0) != disk || status != 0)
+            bench_wrong("the reader of the pipe ended with %d", status);
+    }
+    examine(file, &result);
+    close(file);
     return result;
 }
 
@@ -180,19 +239,18 @@ static void check_exact(const struct result *r, long count)
                     (unsigned long long)r->found, (unsigned long long)r->lost_by_us);
 }
 
-static void paced(void)
+/* 30 M/s: how many are lost. */
+static void paced(const char *id, const char *work, struct recipe recipe)
 {
-    static const char id[] = "paced-30m";
-    static const char work[] = "100 M events at 30 M/s into a LOOP log of 1 GiB: lost";
-    long count = 100 * MILLION;
-    struct result r = run(&(struct recipe){ .work = loop_event8,
-                                            .count = count,
-                                            .rate = 30e6,
-                                            .stream_bytes = 64 * MIB,
-                                            .log_bytes = GIB });
-    double reached = (double)count / r.seconds / 1e6;
+    struct result r;
+    double reached;
 
-    check_exact(&r, count);
+    recipe.count = 100 * MILLION;
+    recipe.rate = 30e6;
+    recipe.stream_bytes = 64 * MIB;
+    r = run(&recipe);
+    reached = (double)recipe.count / r.seconds / 1e6;
+    check_exact(&r, recipe.count);
     if (reached < 29.5 && r.had < 0.97)
         bench_skip(id, work,
                    bench_text("the machine is too busy: the producer had %.0f %% of its "
@@ -206,8 +264,23 @@ static void paced(void)
             .unit = "events",
             .sense = BENCH_AT_MOST,
             .limit = 0,
-            .note = bench_text("%.2f s, %.1f M/s reached, late for %.1f %% of the time", r.seconds,
-                               reached, 100 * r.behind) });
+            .note = bench_text("%.2f s, %.1f M/s reached, late for %.1f %% of the time; %.0f MB/s, "
+                               "the flush thread takes %.1f ns an event",
+                               r.seconds, reached, 100 * r.behind,
+                               (double)r.file_bytes / r.seconds / 1e6,
+                               1e9 * r.flush_seconds / (double)recipe.count) });
+}
+
+/* Data as a program's is: a number that grows. */
+static void loop_counter(void *arg, long calls)
+{
+    static uint64_t counter;
+
+    (void)arg;
+    for (; calls > 0; calls--) {
+        counter++;
+        posix_trace_event(subject_id, &counter, 8);
+    }
 }
 
 static void full_speed(size_t stream_mib)
@@ -229,18 +302,6 @@ static void full_speed(size_t stream_mib)
         .note = bench_text("%.1f M/s offered, %llu lost and counted",
                            (double)count / r.seconds / 1e6,
                            (unsigned long long)lost_on_the_way(&r)) });
-}
-
-/* Data as a program's is: a number that grows. */
-static void loop_counter(void *arg, long calls)
-{
-    static uint64_t counter;
-
-    (void)arg;
-    for (; calls > 0; calls--) {
-        counter++;
-        posix_trace_event(subject_id, &counter, 8);
-    }
 }
 
 static void bytes(const char *id, const char *work, int compression, double limit)
@@ -317,7 +378,14 @@ int main(int argc, char **argv)
     if (!subject_lttng(&lttng, &no_lttng))
         memset(&lttng, 0, sizeof lttng);
     if (bench_chosen(argc, argv, "paced"))
-        paced();
+        paced("paced-30m", "100 M events at 30 M/s into a LOOP log of 1 GiB: lost",
+              (struct recipe){ .work = loop_event8, .log_bytes = GIB });
+    if (bench_chosen(argc, argv, "slow"))
+        /* As rows they would be 720 MB a second. */
+        paced("paced-30m-slow", "100 M events at 30 M/s as columns, disk of 300 MB/s: lost",
+              (struct recipe){ .work = loop_counter,
+                               .compression = POSIXTRACE_COMPRESSION_COLUMNS,
+                               .disk = 300e6 });
     if (bench_chosen(argc, argv, "speed")) {
         full_speed(64);
         full_speed(1);
