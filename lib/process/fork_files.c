@@ -59,6 +59,20 @@ static bool is_our_name(const char *path)
            starts_with(name, PT_DIR_STEP_FILE) || starts_with(name, PT_CENSUS_FILE);
 }
 
+/* A file of the kernel's that such a call opens; a program may hold others with these flags. */
+static bool is_kernel_file(const char *path)
+{
+    static const char *const names[] = {
+        "maps", "mem", "stat", "comm", "timens_offsets", "boot_id", "current_clocksource"
+    };
+    const char *name = strrchr(path, '/') + 1;
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
 /* link: its name in NAME. */
 static bool is_ours(int fd, const char *link)
 {
@@ -74,7 +88,7 @@ static bool is_ours(int fd, const char *link)
         return false;
     path[n] = '\0';
     if (starts_with(path, "/proc/") || starts_with(path, "/sys/"))
-        return true;
+        return is_kernel_file(path);
     return fstat(fd, &st) == 0 && pt_dir_is_latest(&st) &&
            (S_ISDIR(st.st_mode) || is_our_name(path));
 }
