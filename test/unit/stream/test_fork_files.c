@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * A thread forks while another one makes its process's first event, or reads the mappings, and has
- * files open for that: at each of its descriptors.  The child has no descriptor that its parent
- * did not have before, however long the other thread takes.  close() and syscall() go through the
- * test, where that thread waits.
+ * A thread forks while another one makes its process's first event, reads the mappings, or creates
+ * and ends a stream, and has files open for that: at each of its descriptors.  The child has no
+ * descriptor that its parent did not have before, however long the other thread takes.  close() and
+ * syscall() go through the test, where that thread waits.
  */
 #include <fcntl.h>
 #include <posixtrace/mapping.h>
@@ -81,15 +81,28 @@ static void list_open(bool open[DESCRIPTORS])
         open[i] = fcntl(i, F_GETFD) >= 0;
 }
 
-static bool is_ready; /* to read the mappings: the first event is over */
+static enum scene { FIRST_EVENT, MAPPINGS, STREAM } scene;
 static unsigned stops_at;
+
+/* Not as the first call of a process. */
+static void have_stream(void)
+{
+    trace_id_t id;
+
+    if (posix_trace_create(0, NULL, &id) == 0)
+        posix_trace_shutdown(id);
+}
 
 static void *trace(void *unused)
 {
-    if (is_ready)
+    if (scene == STREAM)
+        have_stream();
+    else if (scene == MAPPINGS)
         posix_trace_event(TYPE, "", 1);
     countdown = stops_at;
-    if (is_ready)
+    if (scene == STREAM)
+        have_stream();
+    else if (scene == MAPPINGS)
         posixtrace_mapping_note((const void *)(uintptr_t)trace);
     else
         posix_trace_event(TYPE, "", 1);
@@ -147,14 +160,21 @@ static void fork_at_each(unsigned least)
 
 START_TEST(first_event)
 {
-    is_ready = false;
+    scene = FIRST_EVENT;
     fork_at_each(6);
 }
 END_TEST
 
 START_TEST(mappings)
 {
-    is_ready = true;
+    scene = MAPPINGS;
+    fork_at_each(5);
+}
+END_TEST
+
+START_TEST(stream)
+{
+    scene = STREAM;
     fork_at_each(5);
 }
 END_TEST
@@ -165,6 +185,7 @@ static void add(TCase *tc)
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_test(tc, first_event);
     tcase_add_test(tc, mappings);
+    tcase_add_test(tc, stream);
 }
 
 int main(void)
