@@ -45,6 +45,7 @@ int pt_collect_init(struct pt_collect *r, struct pt_consumer *live,
 void pt_collect_deinit(struct pt_collect *r)
 {
     free(r->windows);
+    free(r->controls);
     free(r->next);
     free(r->touched);
     free(r->runs);

@@ -45,6 +45,8 @@ struct pt_collect {
     struct pt_collect_sink sink;
     struct pt_window *windows; /* START and STOP of this round, by time */
     size_t window_count, window_room;
+    uint64_t *controls; /* times of all control records of this round, for a log with a size */
+    size_t control_count, control_room;
     struct pt_run *runs;
     size_t run_count, run_room, emitted;
     struct pt_types types;        /* of the current run */

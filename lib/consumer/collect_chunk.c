@@ -71,6 +71,34 @@ static int add_window(struct pt_collect *r, uint64_t ts, bool open)
     return e;
 }
 
+/* How many control records of the round are not later than ts. */
+static size_t controls_until(const struct pt_collect *r, uint64_t ts)
+{
+    size_t low = 0, high = r->control_count;
+
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+
+        if (r->controls[mid] <= ts)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+static int note_control(struct pt_collect *r, uint64_t ts)
+{
+    int e;
+
+    if (r->live->seg->g.attr.log_policy == POSIX_TRACE_APPEND)
+        return 0;
+    e = pt_array_grow(&r->controls, &r->control_room, r->control_count, sizeof *r->controls);
+    if (e == 0)
+        r->controls[r->control_count++] = ts;
+    return e;
+}
+
 static int note_window(struct pt_collect *r, const struct pt_cursor *c)
 {
     uint32_t id = c->record.id;
@@ -134,13 +162,12 @@ static void open_run(struct pt_collect *r, const struct pt_cursor *c, struct run
 }
 
 /* A log with a size keeps or gives up packets in the order of their first events.  So there each
- * START and STOP has a packet of its own, and no other packet has events of before and after one:
- * no such log has events of both sides and not what stands between them. */
+ * control record has a packet of its own, and no other packet has events of before and after one:
+ * no such log has events of both sides of START, STOP or FILTER and not what stands between. */
 static bool is_apart(const struct pt_collect *r, const struct pt_cursor *c, const struct run *run)
 {
-    if (r->live->seg->g.attr.log_policy == POSIX_TRACE_APPEND)
-        return false;
-    return c->author.wid == 0 || windows_until(r, run->p.last_ts) != windows_until(r, c->record.ts);
+    return r->control_count > 0 && (c->author.wid == 0 || controls_until(r, run->p.last_ts) !=
+                                                              controls_until(r, c->record.ts));
 }
 
 static void add_to_run(struct pt_collect *r, const struct pt_cursor *c, struct run *run)
@@ -194,7 +221,7 @@ static int take_record(struct pt_collect *r, struct pt_cursor *c, struct run *ru
 static void plain_span(const struct pt_collect *r, uint64_t ts, uint64_t *low, uint64_t *high)
 {
     const struct pt_consumer *l = r->live;
-    size_t n = windows_until(r, ts);
+    size_t n = windows_until(r, ts), control = controls_until(r, ts);
 
     *high = l->watermark;
     *low = l->clear_ts > l->losses.lost_last ? l->clear_ts : l->losses.lost_last;
@@ -212,6 +239,10 @@ static void plain_span(const struct pt_collect *r, uint64_t ts, uint64_t *low, u
         *low = r->windows[n - 1].ts;
     if (n < r->window_count && r->windows[n].ts < *high)
         *high = r->windows[n].ts;
+    if (control && r->controls[control - 1] > *low)
+        *low = r->controls[control - 1];
+    if (control < r->control_count && r->controls[control] < *high)
+        *high = r->controls[control];
 }
 
 /* Adds the events after the one that take_record() has just added to the run. */
@@ -275,10 +306,19 @@ static int by_time(const void *a, const void *b)
     return x->ts < y->ts ? -1 : x->ts > y->ts;
 }
 
+static int by_value(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+
+    return *x < *y ? -1 : *x > *y;
+}
+
 static void sort_windows(struct pt_collect *r)
 {
     if (r->window_count > 1)
         qsort(r->windows, r->window_count, sizeof *r->windows, by_time);
+    if (r->control_count > 1)
+        qsort(r->controls, r->control_count, sizeof *r->controls, by_value);
 }
 
 /* Reads START and STOP from the control writer's chunks, up to the watermark.  *oldest: the oldest
@@ -300,6 +340,8 @@ static int read_windows(struct pt_collect *r, const struct pt_cursor **oldest)
         while (e == 0 && pt_cursor_decode(&l->cursors, &peek) == PT_CURSOR_EVENT &&
                peek.record.ts < l->watermark) {
             e = note_window(r, &peek);
+            if (e == 0)
+                e = note_control(r, peek.record.ts);
             peek.off += peek.size;
         }
         if (!pt_cursor_valid(&l->cursors, c))
@@ -315,7 +357,7 @@ int pt_collect_windows(struct pt_collect *r)
     int e;
 
     if (!r->unfinished)
-        r->window_count = 0;
+        r->window_count = r->control_count = 0;
     e = read_windows(r, &oldest);
     if (e != 0)
         return e;

@@ -5,7 +5,7 @@
  * stream was stopped before, its own STOP is the last event.  The same after SIGKILL, when the
  * log is read, recovered and read again, and after the file was cut.
  *
- * A log with a size, of either policy, has no events of before and after STOP and START, or
+ * A log with a size, of either policy, has no events of before and after STOP and START, FILTER, or
  * OVERFLOW and RESUME, without these.
  */
 #include <signal.h>
@@ -151,7 +151,8 @@ static void check_numbers(int fd)
         if (none)
             break;
         if (e.id != tick) {
-            mark |= e.id == POSIX_TRACE_STOP || e.id == POSIX_TRACE_OVERFLOW;
+            mark |= e.id == POSIX_TRACE_STOP || e.id == POSIX_TRACE_OVERFLOW ||
+                    e.id == POSIX_TRACE_FILTER;
             continue;
         }
         memcpy(&number, e.data, sizeof number);
@@ -213,6 +214,29 @@ START_TEST(windows_in_a_flush)
 }
 END_TEST
 
+/* The same with times in which a filter keeps events out. */
+START_TEST(filters_in_a_flush)
+{
+    int fd = log_file();
+    trace_event_set_t set;
+    uint64_t number = 0;
+    trace_id_t trid = create_loop(fd, log_policies[_i % 2], 1500 + 300 * (size_t)_i, 1 << 20);
+
+    ck_assert_int_eq(posix_trace_eventset_empty(&set), 0);
+    ck_assert_int_eq(posix_trace_eventset_add(tick, &set), 0);
+    ck_assert_int_eq(posix_trace_start(trid), 0);
+    for (unsigned i = 0; i < 10; i++) {
+        trace(&number, 200);
+        ck_assert_int_eq(posix_trace_set_filter(trid, &set, POSIX_TRACE_ADD_EVENTSET), 0);
+        trace(&number, 100);
+        ck_assert_int_eq(posix_trace_set_filter(trid, &set, POSIX_TRACE_SUB_EVENTSET), 0);
+    }
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+    check_numbers(fd);
+    close(fd);
+}
+END_TEST
+
 /* The stream has overwritten events between two flushes. */
 START_TEST(losses_before_a_flush)
 {
@@ -233,6 +257,7 @@ END_TEST
 static void add(TCase *tc)
 {
     tcase_add_loop_test(tc, windows_in_a_flush, 0, 200);
+    tcase_add_loop_test(tc, filters_in_a_flush, 0, 200);
     tcase_add_loop_test(tc, losses_before_a_flush, 0, 200);
     tcase_add_loop_test(tc, shut_down, 0, SIZES);
     tcase_add_loop_test(tc, killed, 0, SIZES);
