@@ -174,13 +174,13 @@ bool pt_auto_stop_restart(struct pt_auto_stop *a, struct pt_windows *w)
     return a->start_due;
 }
 
-void pt_auto_stop_restart_cleared(struct pt_auto_stop *a, struct pt_windows *w)
+void pt_auto_stop_restart_cleared(struct pt_auto_stop *a, struct pt_windows *w, uint64_t ts)
 {
-    uint64_t state = pt_load_seqcst(&a->seg->h->state);
+    uint64_t state = pt_load_seqcst(&a->seg->h->state), from = pt_state_ts(a->seg->h, state);
 
-    if (a->passive || !pt_state_is_full(state))
+    if (a->passive || !pt_state_is_full(state) || from > ts)
         return;
-    begin_gap(a, pt_state_ts(a->seg->h, state));
+    begin_gap(a, from);
     a->phase = PT_AUTO_STOPPED;
     pt_auto_stop_restart(a, w);
     a->start_due = a->resume_due = false;

@@ -60,8 +60,9 @@ bool pt_auto_stop_restart(struct pt_auto_stop *a, struct pt_windows *w);
 void pt_auto_stop_clear(struct pt_auto_stop *a, uint64_t ts);
 /* Called by clear when no event is left.  The stream may have stopped itself after the
  * controller saw it run, because of a mark of the flush thread or an event of another thread.
- * Restarts it without STOP and START. */
-void pt_auto_stop_restart_cleared(struct pt_auto_stop *a, struct pt_windows *w);
+ * Restarts it without STOP and START, but not if it has stopped itself after ts, the time of the
+ * clear: then there may be events before the stop, as before any. */
+void pt_auto_stop_restart_cleared(struct pt_auto_stop *a, struct pt_windows *w, uint64_t ts);
 
 /* Is that time between an automatic stop and its restart? */
 static inline bool pt_auto_stop_refuses(const struct pt_auto_stop *a, uint64_t ts)

@@ -470,7 +470,7 @@ int pt_consumer_clear(struct pt_consumer *l, uint64_t ts)
     pt_auto_stop_clear(&l->stops, ts);
     l->late = 0;
     if (r >= 0 && pt_merge_top(&l->cursors.merge) == NULL)
-        pt_auto_stop_restart_cleared(&l->stops, &l->windows);
+        pt_auto_stop_restart_cleared(&l->stops, &l->windows, ts);
     return r < 0 ? r : 0;
 }
 

@@ -475,6 +475,34 @@ START_TEST(overflows_in_order)
 }
 END_TEST
 
+/* The stream is full since that time, empty, and was cleared at 1000: does it run then? */
+static bool runs_after_clear(uint64_t since)
+{
+    uint64_t state = 0;
+    bool runs;
+
+    memset(&t, 0, sizeof t);
+    ring_create(&t.seg, 64000);
+    t.seg.g.attr.stream_policy = POSIX_TRACE_FLUSH;
+    ck_assert(pt_state_change(t.seg.h, &state, PT_AUTOSTOPPED, since));
+    ck_assert_int_eq(pt_consumer_init(&t.live, &t.seg), 0);
+    pt_auto_stop_restart_cleared(&t.live.stops, &t.live.windows, 1000);
+    runs = pt_state_of(t.seg.h->state) == PT_RUNNING;
+    ck_assert(!t.live.stops.start_due);
+    pt_consumer_deinit(&t.live);
+    ring_remove(&t.seg);
+    return runs;
+}
+
+/* One that was full later gets STOP and START: threads may have recorded before. */
+START_TEST(full_after_clear)
+{
+    ck_assert(runs_after_clear(900));
+    ck_assert(runs_after_clear(1000));
+    ck_assert(!runs_after_clear(1001));
+}
+END_TEST
+
 /* ---- overwritten while a round writes ---- */
 
 /* What a round wrote, and when LOOP overwrites how many of the chunks. */
@@ -698,6 +726,7 @@ static void add(TCase *tc)
 {
     tcase_add_test(tc, full_twice_between_two_rounds);
     tcase_add_test(tc, overflows_in_order);
+    tcase_add_test(tc, full_after_clear);
     tcase_add_loop_test(tc, overwritten_within_a_round, 0, 2);
     tcase_add_loop_test(tc, gap_before_a_kill, 0, sizeof thens / sizeof *thens);
     tcase_add_test(tc, full_when_it_was_started);
