@@ -26,8 +26,8 @@ extern "C" {
  * first, and ns; distributions: how long waits for single objects took (docs/report-page.md); each
  * text is valid JSON.  note: for people, of what the caller has left
  * out.  NULL: there is none.  size: bytes of the file at most, 0: 40 million; what does not fit is
- * left out, and the page says what.  A size below 500,000 is taken as that.  The names of threads
- * are always there, at some 200 bytes for each.
+ * left out, and the page says what.  A size below 500,000 is taken as that.  One thread for each
+ * 500 bytes has a lane, those with the most events; the others share one that has their events.
  *
  * code and data return a name for an address of that process at that time, of a call (the address
  * to which it returns) or of a variable, which is valid until the next such call; NULL: not known.

@@ -309,9 +309,34 @@ def check_sizes(tool, rng, folder):
         assert page.size <= size, (page.size, size)
         assert page.head["notes"] and page.head["levels"], page.head["notes"]
         shown = sum(1 for _ in page.events())
+        assert shown == 150_000 or any(f"{150_000 - shown:,} of 150,000 events" in note for note in page.head["notes"])
         assert (shown < 150_000) == bool(page.head["detail"]["missing"]), page.head["detail"]["missing"]
         assert size > 500_000 or shown < 150_000, shown
         page.check_levels(sums)
+
+
+def check_threads(tool, rng, folder):
+    """Of more threads than the page has room for those with the most events have lanes; it says so."""
+    lines, counts = [], {}
+    for i in range(12_000):
+        tid = 1 + int(rng.random() ** 2 * 4000)
+        counts[tid] = counts.get(tid, 0) + 1
+        lines.append({"ts": 10**18 + i * 1000, "pid": 1 + tid % 7, "tid": tid, "thread_id": "0x1", "thread": "t",
+                      "event": ("a:begin", "a:end")[counts[tid] % 2], "addr": "0x1", "trunc": 0, "data": ""})
+    log = log_of(tool, folder, lines)
+    whole = make_page(tool, log)
+    assert len(whole.head["lanes"]) == len(counts) and not whole.head["notes"]
+    page = make_page(tool, log, "--html-size=500000")
+    lanes = page.head["lanes"]
+    assert page.size <= 500_000 and len(lanes) == 1001, (page.size, len(lanes))
+    shared = [lane for lane in lanes if lane["process"] < 0]
+    assert [lane["name"] for lane in shared] == ["other threads"] and sum(lane["events"] for lane in lanes) == len(lines)
+    own = [counts.pop(lane["tid"]) for lane in lanes if lane["process"] >= 0]
+    assert min(own) >= max(counts.values()) and sum(counts.values()) == shared[0]["events"]
+    assert any(f"The 1,000 threads with the most events have lanes" in note and f"of {len(counts):,} others" in note
+               for note in page.head["notes"]), page.head["notes"]
+    assert not any(page.head["rows"][row].get("lane") == lanes.index(shared[0]) for row, *_ in page.slices())
+    page.check_levels(page.sums())
 
 
 # ---- losses, damage ----
@@ -424,6 +449,10 @@ def check_counters(tool, rng, folder):
         wanted.setdefault(key, []).append((line["ts"] - lines[0]["ts"], value, value, value))
     for size, resolutions in ((40_000_000, {0}), (500_000, set())):
         head = (page := make_page(tool, log, f"--html-size={size}")).head
+        for about in head["rows"]:
+            if about["kind"] == "counter":
+                values = [v for _, v, _, _ in wanted[about["name"], head["processes"][about["process"]]["pid"]]]
+                assert (about["least"], about["greatest"]) == (min(values), max(values)), about
         levels = head["counters"]
         assert levels and {0} & {level["resolution"] for level in levels} == resolutions, levels
         for level in levels:
@@ -508,6 +537,7 @@ def main():
         check_kept(tool, folder)
         check_damaged(tool, rng, folder)
         check_sizes(tool, rng, folder)
+        check_threads(tool, rng, folder)
         check_counters(tool, rng, folder)
         for _ in range(ROUNDS):
             check_random(tool, rng, folder)

@@ -19,7 +19,7 @@
 #include "system/atomic_file.h"
 #include "why/why.h"
 
-enum { ROWS_MOST = 1000, PAIRS_MOST = 8, WORST = 3, BATCH = 16384 };
+enum { ROWS_MOST = 1000, ROW_PART = 5000, PAIRS_MOST = 8, WORST = 3, BATCH = 16384 };
 
 struct html {
     struct report_view *v;
@@ -210,7 +210,7 @@ static int make(struct html *html, const char *path, uint64_t size)
     struct report_view *v = html->v;
     int status;
 
-    v->top = ROWS_MOST;
+    v->top = size > 0 && size / ROW_PART < ROWS_MOST ? (size_t)(size / ROW_PART) : ROWS_MOST;
     report_rows_make(v);
     out_capture();
     report_print_json(v);

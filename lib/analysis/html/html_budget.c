@@ -5,7 +5,6 @@
  * need; at the end all blocks together have to fit.  First the fields of the tiles with the lowest
  * score go, then their events, then the detail of other rows, the oldest first.  Levels stay.
  */
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "analysis/html/html_state.h"
@@ -147,6 +146,8 @@ static void set_exactly(struct pt_html *h)
 
 void pt_html_budget_end(struct pt_html *h)
 {
+    char part[PT_HTML_COUNT], all[PT_HTML_COUNT];
+
     if (!h->error)
         set_exactly(h);
     drop_to(h, h->budget);
@@ -154,15 +155,13 @@ void pt_html_budget_end(struct pt_html *h)
         pt_html_note(h,
                      "The page has not all states, counters and long slices: its size is limited.");
     if (h->fields_dropped > 0)
-        pt_html_note(h,
-                     "The fields of %" PRIu64 " of %" PRIu64
-                     " events are not in the page, since its size is limited.",
-                     h->fields_dropped, h->events);
+        pt_html_note(
+            h, "The fields of %s of %s events are not in the page, since its size is limited.",
+            pt_html_count(part, h->fields_dropped), pt_html_count(all, h->events));
     if (h->events_dropped > 0)
         pt_html_note(h,
-                     "%" PRIu64 " of %" PRIu64
-                     " events are not in the page one by one, since its size is limited; "
+                     "%s of %s events are not in the page one by one, since its size is limited; "
                      "their sums are.",
-                     h->events_dropped, h->events);
+                     pt_html_count(part, h->events_dropped), pt_html_count(all, h->events));
     merge_missing(&h->missing);
 }

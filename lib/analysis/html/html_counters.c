@@ -82,9 +82,13 @@ void pt_html_counter_add(struct pt_html *h, uint32_t row, int64_t ns, double val
 {
     const struct pt_html_sample sample = { row, ns, value, value, value };
     struct pt_html_samples *all = &h->counters[0];
+    struct pt_html_row *r;
 
     if (h->error || row == PT_HTML_NO_ROW)
         return;
+    r = &h->rows[row];
+    r->least = value < r->least ? value : r->least;
+    r->most = value > r->most ? value : r->most;
     if (all->count >= h->budget / SAMPLE_BYTES && h->counter_count > 1)
         fold(h);
     store(h, all, &sample);

@@ -184,7 +184,7 @@ static void put_lanes(const struct pt_html *h, struct pt_html_bytes *to)
         const struct pt_html_lane *l = h->lanes.items[i];
 
         put(to, "%s{\"process\":%d,\"tid\":%d,\"name\":", i ? ",\n" : "",
-            l->process ? (int)l->process->number : -1, (int)l->tid);
+            l->process ? (int)l->process->number : -1, l->shared ? 0 : (int)l->tid);
         put_string(to, l->name);
         put(to,
             ",\"begin\":%" PRId64 ",\"end\":%" PRId64 ",\"events\":%" PRIu64 ",\"lost\":\"%" PRIu64
@@ -192,6 +192,13 @@ static void put_lanes(const struct pt_html *h, struct pt_html_bytes *to)
             l->events ? l->begin : 0, l->end, l->events, l->lost);
     }
     put(to, "],\n");
+}
+
+/* Of all values, so that the scale is the same whatever part is in view. */
+static void put_range(const struct pt_html_row *r, struct pt_html_bytes *to)
+{
+    if (r->least <= r->most)
+        put(to, ",\"least\":%.17g,\"greatest\":%.17g", r->least, r->most);
 }
 
 static void put_row(const struct pt_html *h, const struct pt_html_row *r, struct pt_html_bytes *to)
@@ -211,6 +218,7 @@ static void put_row(const struct pt_html *h, const struct pt_html_row *r, struct
     case PT_HTML_COUNTER:
         put(to, ",\"process\":%d,\"name\":", (int)r->owner);
         put_string(to, h->counter_names[r->part]);
+        put_range(r, to);
         break;
     case PT_HTML_LOSS: put(to, ",\"lane\":-1"); break;
     case PT_HTML_CPU: put(to, ",\"cpu\":%" PRIu32, r->owner); break;

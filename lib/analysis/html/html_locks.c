@@ -161,7 +161,7 @@ static void put_flow(struct pt_html_watch *w, unsigned kind, struct pt_report_th
     const struct pt_html_runner *a = pt_html_runner_of(w, from), *b = pt_html_runner_of(w, to);
     struct pt_html_flow flow = { .kind = kind, .ns = pt_html_time(w->h, ns) };
 
-    if (!a || !b)
+    if (!a || !b || a->lane->shared || b->lane->shared)
         return;
     flow.from = a->lane->number;
     flow.to = b->lane->number;

@@ -95,6 +95,9 @@ static int make(struct pt_html *h)
     if (error)
         return error;
     set_budget(h);
+    error = pt_html_lanes_choose(h);
+    if (error)
+        return error;
     if (h->options.note)
         pt_html_note(h, "%s", h->options.note);
     pt_html_levels_init(h);
@@ -108,6 +111,7 @@ static int make(struct pt_html *h)
         pt_html_counters_end(h);
     if (!h->error)
         pt_html_details_end(h);
+    pt_html_lanes_end(h);
     pt_html_budget_end(h);
     if (!h->error)
         pt_html_write(h);

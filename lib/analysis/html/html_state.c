@@ -2,6 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /* What all parts use; see html_state.h. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +28,20 @@ void pt_html_note(struct pt_html *h, const char *format, ...)
         return;
     h->notes[h->note_count] = strdup(text);
     h->note_count += h->notes[h->note_count] != NULL;
+}
+
+const char *pt_html_count(char text[PT_HTML_COUNT], uint64_t n)
+{
+    char digits[24];
+    size_t length = (size_t)snprintf(digits, sizeof digits, "%" PRIu64, n), used = 0;
+
+    for (size_t i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0)
+            text[used++] = ',';
+        text[used++] = digits[i];
+    }
+    text[used] = '\0';
+    return text;
 }
 
 int64_t pt_html_time(const struct pt_html *h, int64_t ns)

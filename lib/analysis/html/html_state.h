@@ -35,6 +35,7 @@ enum {
     PT_HTML_WIDE_PART = 64, /* of the span: longer items have tiles of their own */
     PT_HTML_LEVELS = 27,    /* resolutions from 1 to 4^26 = 2^52 ns */
     PT_HTML_NOTES = 16,
+    PT_HTML_COUNT = 28, /* bytes of a number with separators */
     PT_HTML_NO_ROW = UINT32_MAX
 };
 
@@ -109,6 +110,12 @@ struct pt_html_row {
     enum pt_html_kind kind;
     uint32_t owner, part; /* lane and depth; process, and option or place of the name; processor */
     uint64_t object;      /* of a lock: its address */
+    double least, most;   /* of a counter */
+};
+
+struct pt_html_thread {
+    int32_t pid, tid;
+    uint64_t events;
 };
 
 /* A slice that has begun. */
@@ -127,7 +134,7 @@ struct pt_html_process {
 };
 
 struct pt_html_lane {
-    bool any;
+    bool any, shared; /* shared: of the threads without a lane, with their events only */
     int32_t pid, tid;
     uint32_t number;                 /* in the order of their first events */
     struct pt_html_process *process; /* NULL: of none */
@@ -226,7 +233,12 @@ struct pt_html {
     uint32_t first_blocks; /* numbers of the file */
 
     struct pt_report_map lanes, processes, rows_by_key, site_map, named;
-    struct pt_html_lane *last_lane;
+    struct pt_html_lane *last_lane, *shared_lane;
+    size_t lanes_most;
+    struct pt_html_thread *kept; /* have lanes; in order.  NULL: the first ones have */
+    size_t kept_count;
+    bool rows_left_out;
+    uint64_t unkept; /* threads without a lane, as far as is known */
     struct pt_html_row *rows;
     uint32_t row_count, row_room;
     struct pt_html_site *sites; /* html_types.c */
@@ -283,8 +295,15 @@ struct pt_html_tile *pt_html_tiles_add(struct pt_html *h, struct pt_html_tiles *
 /* A time of the log in the page. */
 int64_t pt_html_time(const struct pt_html *h, int64_t ns);
 
+/* A number for people, "999,692"; text. */
+const char *pt_html_count(char text[PT_HTML_COUNT], uint64_t n);
+
 /* ---- html_rows.c ---- */
 
+/* Which threads have lanes, where there are too many for the size of the page.  0 or ENOMEM. */
+int pt_html_lanes_choose(struct pt_html *h);
+/* Notes about those that have none. */
+void pt_html_lanes_end(struct pt_html *h);
 struct pt_html_lane *pt_html_lane_of(struct pt_html *h, int32_t pid, int32_t tid);
 struct pt_html_process *pt_html_process_of(struct pt_html *h, int32_t pid);
 void pt_html_lane_name(struct pt_html_lane *lane, const char *name);

@@ -48,6 +48,8 @@ static void give(struct pt_html_watch *w, struct pt_html_runner *runner,
         .count = 1, .begin = begin, .length = end - begin, .covered = end - begin
     };
 
+    if (runner->lane->shared)
+        return;
     if (runner->lane->state_row == PT_HTML_NO_ROW)
         runner->lane->state_row = pt_html_row_add(
             h, (struct pt_html_row){ .kind = PT_HTML_STATE, .owner = runner->lane->number });

@@ -3,6 +3,7 @@
 /* The back end of the timeline engine: events, slices, counters, processors, losses. */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,7 +99,7 @@ static void take_track(void *self, const struct pt_tl_track *t)
     struct pt_html *h = self;
     struct pt_html_lane *lane = t->tid ? pt_html_lane_of(h, t->pid, t->tid) : NULL;
 
-    if (lane)
+    if (lane && !lane->shared)
         pt_html_lane_name(lane, t->name);
 }
 
@@ -158,7 +159,7 @@ static void take_begin(void *self, const struct pt_tl_track *t, int64_t ns, uint
     struct pt_html_lane *lane = pt_html_lane_of(h, t->pid, t->tid);
     unsigned depth = t->depth - 1u;
 
-    if (!lane || h->error)
+    if (!lane || lane->shared || h->error)
         return;
     if (depth >= lane->room) {
         struct pt_html_begun *begun = realloc(lane->begun, t->depth * sizeof *begun);
@@ -210,9 +211,9 @@ static void take_whole(void *self, const struct pt_tl_track *t, int64_t since, u
     struct pt_html *h = self;
     struct pt_html_lane *lane = pt_html_lane_of(h, t->pid, t->tid);
     int64_t begin = pt_html_time(h, since), end = pt_html_time(h, ev->e->ns);
-    uint32_t row = lane ? pt_html_slice_row(h, lane, t->depth) : PT_HTML_NO_ROW;
+    uint32_t row = lane && !lane->shared ? pt_html_slice_row(h, lane, t->depth) : PT_HTML_NO_ROW;
 
-    if (h->error || !lane)
+    if (h->error || row == PT_HTML_NO_ROW)
         return;
     add_slice(h, row, label, begin, end);
     pt_html_long_add(h, row, label, begin, end > begin ? end : begin, 0);
@@ -223,7 +224,11 @@ static void take_counter(void *self, struct pt_tl_track *process, const struct p
 {
     const struct posixtrace_field *f = posixtrace_layout_field(ev->layout, field);
     struct pt_html *h = self;
-    struct pt_html_row row = { .kind = PT_HTML_COUNTER, .owner = NO_OWNER, .part = option };
+    struct pt_html_row row = { .kind = PT_HTML_COUNTER,
+                               .owner = NO_OWNER,
+                               .part = option,
+                               .least = INFINITY,
+                               .most = -INFINITY };
     double value;
 
     if (process->pid)
@@ -269,7 +274,7 @@ static void take_lost(void *self, const struct pt_tl_track *t, int64_t ns,
     struct pt_html_lane *lane = t->tid ? pt_html_lane_of(h, t->pid, t->tid) : NULL;
 
     (void)ns;
-    if (lane)
+    if (lane && !lane->shared)
         lane->lost = 0;
     for (unsigned i = 0; lane && i < POSIXTRACE_LOSS_CAUSES; i++)
         lane->lost += lost[i];

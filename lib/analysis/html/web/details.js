@@ -52,14 +52,27 @@
         return row.lane !== undefined && row.lane >= 0 ? row.lane : undefined;
     }
 
+    function shortText(lane) {
+        if (lane.process < 0 && lane.tid === 0)
+            return lane.name || "events of no thread";
+        return `${lane.name || "thread"} ${lane.tid}`;
+    }
+
     function laneText(model, l) {
         const lane = model.lanes[l];
         const process = lane && model.head.processes[lane.process];
 
         if (!lane)
             return "";
-        return `${lane.name || "thread"} ${lane.tid}` +
+        return shortText(lane) +
                (process ? ` of ${process.name || "process"} ${process.pid}` : "");
+    }
+
+    /** The value; where several are joined, the last one and their range. */
+    function counterText({name}, {part, index}) {
+        const least = part.least[index], greatest = part.greatest[index], last = part.last[index];
+
+        return `${name} = ${last}` + (least < greatest ? `, from ${least} to ${greatest}` : "");
     }
 
     /** The item's name, as it is on the timeline. */
@@ -81,7 +94,7 @@
         case "lock":
             return item.value > 0 ? laneText(model, item.value - 1) : "free";
         case "counter":
-            return `${row.name} = ${item.part.last[item.index]}`;
+            return counterText(row, item);
         default:
             return item.value === 1 ? "recording was stopped" : "events were lost";
         }
@@ -226,6 +239,6 @@
         return /^[\w.:/+-]+$/.test(text) ? text : `'${text.replace(/'/g, "'\\''")}'`;
     }
 
-    PT.details = {Details, facts, command, printCommand, title, laneText, eventFields, placeOf,
-                  valueText, quoted};
+    PT.details = {shortText, Details, facts, command, printCommand, title, laneText, eventFields,
+                  placeOf, valueText, quoted};
 }(globalThis.PT = globalThis.PT || {}));

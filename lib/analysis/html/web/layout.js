@@ -31,7 +31,8 @@
             this.ofRow = new Map();
             for (const p of this.order())
                 this.addProcess(model.head.processes[p], p);
-            this.addProcess({name: "events of no thread", pid: ""}, -1);
+            const shared = this.lanesOf(-1).some((l) => model.lanes[l].name);
+            this.addProcess({name: shared ? "other events" : "events of no thread", pid: ""}, -1);
             if (model.cpuRows.length > 0 && this.addHead("cpus", "Processors",
                                                          `${model.cpuRows.length}`,
                                                          "which thread runs there"))
@@ -62,7 +63,7 @@
                               PT.text.plural(events, "event")))
                 return;
             for (const l of own)
-                this.addBlock("lane", lanes[l].name || "thread", `${lanes[l].tid}`,
+                this.addBlock("lane", lanes[l].name || "thread", p < 0 ? "" : `${lanes[l].tid}`,
                               this.model.laneRows[l], l);
             if (p >= 0)
                 this.addShared(p);

@@ -282,7 +282,7 @@
 
         laneName(l) {
             const lane = this.model.lanes[l];
-            return lane ? `${lane.name || "thread"} ${lane.tid}` : "";
+            return lane ? PT.details.shortText(lane) : "";
         }
 
         drawName(c, text, a, b, line) {
@@ -312,7 +312,7 @@
                     for (const part of tile.parts) {
                         const [first, end] = part.range(line.row);
                         const before = Math.max(first, part.reaches(scale.from, first, end) - 1);
-                        if (first < end && before < end)
+                        if (first < end && before < end && part.begin[before] <= scale.from)
                             at = {x: 0, value: part.last[before]};
                         PT.paint.each(part, first, end, scale, (i, x0) => {
                             this.step(c, at, x0 / this.ratio, y);
