@@ -72,6 +72,15 @@ extern "C" {
 bool posixtrace_event_wanted(trace_event_id_t event);
 
 /*
+ * An event whose data are the first size bytes of one word, 1 to 8, or of two, 9 to 16, as these
+ * lie in memory: as posix_trace_event(), but the data pass in registers.  What POSIXTRACE_EVENT
+ * calls for fields that have no more bytes together.  A size beyond that of the words is taken for
+ * theirs.  Async-signal-safe and thread-safe, no cancellation point, leaves errno alone.
+ */
+void posixtrace_event_word(trace_event_id_t event, size_t size, uint64_t first);
+void posixtrace_event_words(trace_event_id_t event, size_t size, uint64_t first, uint64_t second);
+
+/*
  * A field of POSIXTRACE_EVENT: the string of at most length bytes, up to a NUL in them; NULL: "".
  * It is read when the line records it, and costs no search for its end where no stream wants the
  * event.  Async-signal-safe and thread-safe.
@@ -155,6 +164,65 @@ static inline __attribute__((unused)) void pxt_pack_long_double_(struct pxt_pack
     memcpy(&wide, value, size);
     narrow = POSIXTRACE_CAST_(double, wide);
     pxt_pack_plain_(p, &narrow, sizeof narrow);
+}
+
+/* Fields without strings, at most 16 bytes of them, as they would lie in memory.  bits: so many are
+ * in use. */
+struct pxt_words_ {
+    uint64_t first, second;
+    unsigned bits;
+};
+
+/* A long double, which is longer than a word, is stored as double. */
+static inline __attribute__((always_inline, unused)) void
+pxt_put_word_(struct pxt_words_ *w, const void *value, size_t size)
+{
+    uint64_t word = 0;
+
+    if (size > 8) {
+        long double wide = 0;
+        double narrow;
+
+        memcpy(&wide, value, size < sizeof wide ? size : sizeof wide);
+        narrow = POSIXTRACE_CAST_(double, wide);
+        size = sizeof narrow;
+        memcpy(&word, &narrow, sizeof narrow);
+    } else if (size == 8) {
+        memcpy(&word, value, 8);
+    } else if (size == 4) {
+        uint32_t part;
+
+        memcpy(&part, value, 4);
+        word = part;
+    } else if (size == 2) {
+        uint16_t part;
+
+        memcpy(&part, value, 2);
+        word = part;
+    } else {
+        uint8_t part;
+
+        memcpy(&part, value, 1);
+        word = part;
+    }
+    if (w->bits < 64)
+        w->first |= word << w->bits;
+    if (w->bits >= 64)
+        w->second |= word << (w->bits - 64);
+    else if (w->bits + size * 8 > 64)
+        w->second |= word >> (64 - w->bits);
+    w->bits += POSIXTRACE_CAST_(unsigned, size * 8);
+}
+
+static inline __attribute__((always_inline, unused)) void
+pxt_trace_words_(trace_event_id_t event, const struct pxt_words_ *w)
+{
+    if (w->bits <= 64)
+        posixtrace_event_word(event, w->bits / 8, w->first);
+    else
+        posixtrace_event_words(event, w->bits / 8, w->first, w->second);
+    /* As a function's last call it would become a jump, and the event's address the caller's. */
+    __asm__ __volatile__("");
 }
 
 /* Packs up to a NUL, if there is one; at most size bytes may be read. */
@@ -388,6 +456,13 @@ static inline typename pxt_if_<pxt_kind_<T>::is_other, int>::type pxt_value_(con
 #define POSIXTRACE_SIZE_(i, x)   sizeof posixtrace_v##i
 #define POSIXTRACE_STRING_(i, x) POSIXTRACE_IS_STRING_(posixtrace_v##i)
 #define POSIXTRACE_STORE_(i, x)  POSIXTRACE_PACK_(posixtrace_p, posixtrace_v##i);
+#define POSIXTRACE_PUT_(i, x) \
+    pxt_put_word_(&posixtrace_w, &posixtrace_v##i, sizeof posixtrace_v##i);
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define POSIXTRACE_IN_WORDS_ 16
+#else
+#define POSIXTRACE_IN_WORDS_ 0
+#endif
 
 #define POSIXTRACE_FIELDS_(event_name, ...)                                                        \
     do {                                                                                           \
@@ -413,6 +488,12 @@ static inline typename pxt_if_<pxt_kind_<T>::is_other, int>::type pxt_value_(con
         /* This test costs less than the search for the end of a string that no stream wants. */   \
         if (posixtrace_strings && !posixtrace_event_wanted(posixtrace_id))                         \
             break;                                                                                 \
+        if (sizeof posixtrace_bytes <= POSIXTRACE_IN_WORDS_) {                                     \
+            struct pxt_words_ posixtrace_w = { 0, 0, 0 };                                          \
+            POSIXTRACE_EACH_(POSIXTRACE_PUT_, POSIXTRACE_NONE_, __VA_ARGS__)                       \
+            pxt_trace_words_(posixtrace_id, &posixtrace_w);                                        \
+            break;                                                                                 \
+        }                                                                                          \
         POSIXTRACE_EACH_(POSIXTRACE_STORE_, POSIXTRACE_NONE_, __VA_ARGS__)                         \
         posix_trace_event(posixtrace_id, posixtrace_bytes,                                         \
                           POSIXTRACE_CAST_(size_t, posixtrace_p.at - posixtrace_bytes));           \

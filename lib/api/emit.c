@@ -185,6 +185,19 @@ PT_PUBLIC trace_event_id_t posixtrace_site_open(trace_event_id_t *site, const ch
     return id;
 }
 
+PT_PUBLIC void posixtrace_event_word(trace_event_id_t event, size_t size, uint64_t first)
+{
+    pt_event_record_words(event, size, &first, 1);
+}
+
+PT_PUBLIC void posixtrace_event_words(trace_event_id_t event, size_t size, uint64_t first,
+                                      uint64_t second)
+{
+    const uint64_t data[PT_EVENT_WORDS] = { first, second };
+
+    pt_event_record_words(event, size, data, 2);
+}
+
 PT_PUBLIC bool posixtrace_event_wanted(trace_event_id_t event)
 {
     const uint64_t *gates = pt_load_pointer(&pt_gates);

@@ -409,7 +409,7 @@ void pt_event_sized(uint32_t id, const void *data, size_t len, uint64_t addr, st
     if (pt_unlikely(!data))
         len = 0;
     if (pt_unlikely(len > t->one_max) ||
-        pt_unlikely(!pt_event_put_one(&t->one, id, data, len, addr, &t->one_last)))
+        pt_unlikely(!pt_event_put_one(&t->one, id, data, len, len, addr, &t->one_last)))
         pt_event_no_room(id, data, len, addr, t->one_writer);
     else
         pt_event_finish(t);

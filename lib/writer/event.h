@@ -64,6 +64,10 @@ void pt_event_slow(uint32_t id, const void *data, size_t len, uint64_t addr, uin
     PT_HIDDEN PT_COLD;
 /* Records the CPU time of the calling thread. */
 void pt_event_cpu_time(uint64_t addr, uintptr_t frame) PT_HIDDEN PT_COLD;
+/* Data in registers: see pt_event_record_words. */
+#define PT_EVENT_WORDS 2u
+void pt_event_words_other(uint32_t id, size_t size, uint64_t first, uint64_t second, uint64_t addr,
+                          uintptr_t frame) PT_HIDDEN PT_NOINLINE;
 /* Inside at level 0, in one stream, that of the thread's copy: any size of data. Leaves the
  * event. */
 void pt_event_sized(uint32_t id, const void *data, size_t len, uint64_t addr, struct pt_thread *t)
@@ -175,18 +179,19 @@ static inline PT_ALWAYS_INLINE bool pt_event_put(struct pt_writer *writer, uint6
  * Steps 7 to 9 with the copy of a writer; false: not done.  The commit word is in shared memory, so
  * any value may be there.  The position in it is taken from the first record's place on, modulo
  * 2^32: one outside the chunk is beyond last_8.
+ * copied: len, or with a shorter len the constant multiple of 8 that has as many words.
  */
 static inline PT_ALWAYS_INLINE bool pt_event_put_one(const struct pt_one *one, uint32_t id,
-                                                     const void *data, size_t len, uint64_t addr,
-                                                     uint64_t *last)
+                                                     const void *data, size_t len, size_t copied,
+                                                     uint64_t addr, uint64_t *last)
 {
-    const uint32_t need = pt_record_size((uint32_t)len);
+    const uint32_t need = pt_record_size((uint32_t)copied);
     uint8_t *chunk = one->chunk, *at;
     uint64_t step = need + (1ull << 32), next, ts, delta;
     uint32_t offset;
 
     /* Else the compiler makes one constant from another, which takes longer. */
-    if (__builtin_constant_p(len))
+    if (__builtin_constant_p(copied))
         pt_settle(step);
     next = step + pt_load_plain((uint64_t *)(void *)chunk);
     offset = (uint32_t)next - need - (uint32_t)sizeof(struct pt_chunk);
@@ -198,8 +203,8 @@ static inline PT_ALWAYS_INLINE bool pt_event_put_one(const struct pt_one *one, u
         return false;
     at = chunk + sizeof(struct pt_chunk) + offset;
     pt_record_put_head(at, PT_RECORD_EVENT, id, (uint32_t)len, (uint32_t)delta, addr);
-    if (__builtin_constant_p(len))
-        __builtin_memcpy(at + PT_RECORD_HEAD, data, len);
+    if (__builtin_constant_p(copied))
+        __builtin_memcpy(at + PT_RECORD_HEAD, data, copied);
     else
         pt_event_copy(at + PT_RECORD_HEAD, data, len);
     *last = ts;
@@ -259,25 +264,68 @@ static inline PT_ALWAYS_INLINE void pt_event_record_open(const uint64_t *gates, 
     pt_fence_compiler();
     if (pt_unlikely(len != 8) || pt_unlikely(!data))
         pt_event_sized(id, data, len, pt_event_here(), t);
-    else if (pt_unlikely(!pt_event_put_one(&t->one, id, data, 8, pt_event_here(), &t->one_last)))
+    else if (pt_unlikely(!pt_event_put_one(&t->one, id, data, 8, 8, pt_event_here(), &t->one_last)))
         pt_event_no_room(id, data, len, pt_event_here(), t->one_writer);
     else
         pt_event_finish(t);
 }
 
-static inline PT_ALWAYS_INLINE void pt_event_record(uint32_t id, const void *data, size_t len)
+/* The gate word of an event type of the program's; 0 for other numbers. */
+static inline PT_ALWAYS_INLINE uint64_t pt_event_gate(const uint64_t *gates, uint32_t id)
 {
-    const uint64_t *gates = pt_load_pointer(&pt_gates);
     size_t user = (uint32_t)(id - PT_ID_USER_FIRST);
-    uint64_t open;
 
     pt_settle(user);
     if (pt_unlikely(user >= TRACE_USER_EVENT_MAX))
-        return;
-    open = pt_load_plain(&(gates + user)[PT_ID_USER_FIRST]);
+        return 0;
+    return pt_load_plain(&(gates + user)[PT_ID_USER_FIRST]);
+}
+
+static inline PT_ALWAYS_INLINE void pt_event_record(uint32_t id, const void *data, size_t len)
+{
+    const uint64_t *gates = pt_load_pointer(&pt_gates);
+    uint64_t open = pt_event_gate(gates, id);
+
     if (pt_likely(open == 0))
         return;
     pt_event_record_open(gates, open, id, data, len);
+}
+
+/*
+ * Data in registers: the first size bytes of words 64-bit words as they would lie in memory.  The
+ * thread's copy is of a writer that takes 16 bytes.  What does not fit leaves the event again, for
+ * pt_event_words_other, which has the data in memory.
+ */
+static inline PT_ALWAYS_INLINE void pt_event_record_words(uint32_t id, size_t size,
+                                                          const uint64_t *data, unsigned words)
+{
+    const uint64_t *gates = pt_load_pointer(&pt_gates);
+    uint64_t open = pt_event_gate(gates, id), count;
+    struct pt_thread *t;
+
+    if (pt_likely(open == 0))
+        return;
+    t = pt_thread_self;
+    if (pt_unlikely(pt_load_plain(&t->word) != PT_THREAD_IDLE) ||
+        pt_unlikely(size - 1 - 8 * (words - 1) > 7))
+        goto other;
+    count = pt_event_enter(t, pt_event_frame());
+    if (pt_likely(open == pt_load_plain(&t->one.gate)) &&
+        pt_likely(pt_load_relaxed(&pt_event_page(gates)->changes) == t->one.changes)) {
+        pt_assert_valid(pt_event_one_is_copy(t) && t->one_max >= PT_EVENT_WORDS * 8);
+        pt_store_relaxed(&t->one.slot->inside, count);
+        pt_fence_compiler();
+        if (pt_likely(pt_event_put_one(&t->one, id, data, size, words * 8, pt_event_here(),
+                                       &t->one_last))) {
+            pt_event_finish(t);
+            return;
+        }
+        pt_store_release(&t->one.slot->inside, 0u);
+    }
+    pt_event_leave(&t->word);
+other:
+    pt_event_words_other(id, size, data[0], words > 1 ? data[1] : 0, pt_event_here(),
+                         pt_event_frame());
 }
 
 #endif

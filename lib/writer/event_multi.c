@@ -234,7 +234,8 @@ void pt_event_other(uint32_t id, const void *data, size_t len, uint64_t addr, ui
         learn_and_put(t, count, id, data, len, addr);
         return;
     }
-    if (t->one_seen == open)
+    if (t->one_seen == open && writer->max_inline >= PT_EVENT_WORDS * 8 &&
+        (pt_load_relaxed(&t->one.gate) != open || t->one.changes != changes))
         learn_one(t, changes, open, writer);
     t->one_seen = open;
     pt_store_relaxed(&writer->slot->inside, count);
@@ -308,4 +309,17 @@ void pt_event_multi(uint32_t id, const void *data, size_t len, uint64_t addr, ui
     }
     t->several_count = pt_load_relaxed(&t->count); /* ours; not kept in a register */
     pt_event_leave(&t->word);
+}
+
+void pt_event_words_other(uint32_t id, size_t size, uint64_t first, uint64_t second, uint64_t addr,
+                          uintptr_t frame)
+{
+    const uint64_t data[PT_EVENT_WORDS] = { first, second };
+    struct pt_thread *t = pt_thread_self;
+
+    size = size < sizeof data ? size : sizeof data;
+    if (pt_unlikely(pt_load_plain(&t->word) != PT_THREAD_IDLE))
+        pt_event_slow(id, data, size, addr, frame);
+    else
+        pt_event_multi(id, data, size, addr, pt_event_enter(t, frame));
 }

@@ -3,10 +3,12 @@
 /*
  * A number of posix_trace_event() calls for instructions.py to count in.
  *
- * usage: count unwanted|filtered|8|64|second|switches|full CALLS
+ * usage: count unwanted|filtered|8|64|second|switches|full|typed|text CALLS
  *
  * filtered: two running streams whose filters leave the event out.
  * full: 8 bytes into a stream that is full, so that they are lost.
+ * typed: POSIXTRACE_EVENT with an int and a long, in site_typed(); text: with an int and a text of
+ * 20 bytes, in site_text().
  * switches: 8 bytes into a stream with a log and context switches.
  * All events fit into the chunk that the thread has after the first ones, so
  * that each call takes the same instructions: two runs with different numbers
@@ -16,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <posixtrace/emit.h>
 #include <posixtrace/info.h>
 #include <posixtrace/stream.h>
 #include "bench/subjects.h"
@@ -53,6 +56,30 @@ static void fill(trace_id_t trid)
     } while (status.posix_stream_full_status != POSIX_TRACE_FULL);
 }
 
+__attribute__((noinline, used)) static void site_typed(int number, long bytes)
+{
+    POSIXTRACE_EVENT("typed", number, bytes);
+}
+
+__attribute__((noinline, used)) static void site_text(int number, const char *key, size_t length)
+{
+    POSIXTRACE_EVENT("text", number, posixtrace_text(key, length));
+}
+
+static void call(const char *what, long calls, size_t bytes)
+{
+    static const char key[] = "user:0123456789:name";
+
+    for (; calls > 0; calls--) {
+        if (strcmp(what, "typed") == 0)
+            site_typed((int)calls, calls);
+        else if (strcmp(what, "text") == 0)
+            site_text((int)calls, key, sizeof key - 1);
+        else
+            posix_trace_event(subject_id, subject_data, bytes);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc == 3 ? argv[1] : "";
@@ -65,8 +92,9 @@ int main(int argc, char **argv)
     trace_id_t trid[2];
 
     if (calls <= 0 || calls > MOST_CALLS ||
-        !strstr("unwanted filtered 8 64 second switches full", what)) {
-        fprintf(stderr, "usage: count unwanted|filtered|8|64|second|switches|full CALLS\n");
+        !strstr("unwanted filtered 8 64 second switches full typed text", what)) {
+        fprintf(stderr,
+                "usage: count unwanted|filtered|8|64|second|switches|full|typed|text CALLS\n");
         return 64;
     }
     subjects_init();
@@ -81,8 +109,7 @@ int main(int argc, char **argv)
     }
     if (full)
         fill(trid[0]);
-    for (; calls > 0; calls--)
-        posix_trace_event(subject_id, subject_data, bytes);
+    call(what, calls, bytes);
     for (int i = 0; i < 2; i++)
         subject_must("posix_trace_shutdown", posix_trace_shutdown(trid[i]));
     return 0;

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The posixtrace authors
-"""Counts the instructions of posix_trace_event() and compares with kept numbers.
+"""Counts the instructions of posix_trace_event() and of lines of POSIXTRACE_EVENT.
+
+Compares them with kept numbers.
 
 callgrind counts the instructions between entering and leaving the function.  The difference between
 a run with N and one with 2 N calls, divided by N, is exact, because the additional work of the
@@ -21,7 +23,8 @@ import subprocess
 import sys
 import tempfile
 
-WORKS = ("unwanted", "8", "64", "second", "full")
+WORKS = ("unwanted", "8", "64", "second", "full", "typed", "text")
+SITES = {"typed": "site_typed", "text": "site_text"}     # functions; the others: posix_trace_event
 UNEVEN = ("full",)                                  # some calls may take a few more
 SAME = {"switches": "8", "filtered": "unwanted"}    # what takes no more than another work
 CALLS = 100
@@ -45,7 +48,7 @@ def instructions(valgrind, program, work, calls, same):
     with tempfile.TemporaryDirectory() as folder:
         out = pathlib.Path(folder) / "callgrind.out"
         done = subprocess.run(
-            [valgrind, "--tool=callgrind", "--toggle-collect=posix_trace_event",
+            [valgrind, "--tool=callgrind", f"--toggle-collect={SITES.get(work, 'posix_trace_event')}",
              f"--callgrind-out-file={out}", program, work, str(calls)],
             capture_output=True, text=True)
         if done.returncode == NOT_HERE:

@@ -101,6 +101,92 @@ START_TEST(types)
 }
 END_TEST
 
+enum { EACH = 6 }; /* the first ones of a thread take other paths */
+
+/* At most 16 bytes pass in registers: fields at all places in the two words. */
+START_TEST(in_words)
+{
+    signed char i8 = -8;
+    unsigned short u16 = 60000;
+    int i32 = -32;
+    unsigned u32 = 4000000000u;
+    long long i64 = -64;
+    unsigned long long u64 = 0x123456789abcdef0u;
+    float f32 = 0.1f;
+    double f64 = 0.1;
+
+    for (int i = 0; i < EACH; i++) {
+        POSIXTRACE_EVENT("byte", i8);
+        POSIXTRACE_EVENT("three", i8, u16);
+        POSIXTRACE_EVENT("one word", f32, i32);
+        POSIXTRACE_EVENT("nine", i8, u64);
+        POSIXTRACE_EVENT("astride", i32, i64);
+        POSIXTRACE_EVENT("thirteen", i8, f64, u32);
+        POSIXTRACE_EVENT("fifteen", u16, i8, u64, f32);
+        POSIXTRACE_EVENT("two words", i64, u64);
+        POSIXTRACE_EVENT("more", i64, u64, i8);
+    }
+    for (int i = 0; i < EACH; i++) {
+        expect("byte", "i8 i8", "i8=-8");
+        expect("three", "i8 i8; u16 u16", "i8=-8 u16=60000");
+        expect("one word", "f32 f32; i32 i32", "f32=0.1 i32=-32");
+        expect("nine", "i8 i8; u64 u64", "i8=-8 u64=1311768467463790320");
+        expect("astride", "i32 i32; i64 i64", "i32=-32 i64=-64");
+        expect("thirteen", "i8 i8; f64 f64; u32 u32", "i8=-8 f64=0.1 u32=4000000000");
+        expect("fifteen", "u16 u16; i8 i8; u64 u64; f32 f32",
+               "u16=60000 i8=-8 u64=1311768467463790320 f32=0.1");
+        expect("two words", "i64 i64; u64 u64", "i64=-64 u64=1311768467463790320");
+        expect("more", "i64 i64; u64 u64; i8 i8", "i64=-64 u64=1311768467463790320 i8=-8");
+    }
+}
+END_TEST
+
+/* The functions of the macros: a size is no more than that of the words. */
+START_TEST(functions_of_words)
+{
+    const uint64_t data[2] = { 0x1122334455667788u, 0x99aabbccddeeff00u };
+    const size_t sizes[] = { 0, 1, 8, 9, 15, 16, 17, SIZE_MAX };
+
+    for (unsigned i = 0; i < EACH; i++) {
+        for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
+            posixtrace_event_word(POSIX_TRACE_UNNAMED_USEREVENT, sizes[k], data[0]);
+            posixtrace_event_words(POSIX_TRACE_UNNAMED_USEREVENT, sizes[k], data[0], data[1]);
+        }
+    }
+    posixtrace_event_words(TRACE_USER_EVENT_MAX + 1000, 16, 1, 2);
+    posixtrace_event_word(POSIX_TRACE_START, 8, 1);
+    for (unsigned i = 0; i < EACH; i++) {
+        for (size_t k = 0; k < 2 * sizeof sizes / sizeof sizes[0]; k++) {
+            size_t size = sizes[k / 2] < 16 ? sizes[k / 2] : 16;
+            struct posixtrace_event e = next();
+
+            ck_assert_uint_eq(e.id, POSIX_TRACE_UNNAMED_USEREVENT);
+            ck_assert_uint_eq(e.data_len, size);
+            ck_assert_int_eq(memcmp(e.data, data, size < 8 || k % 2 ? size : 8), 0);
+        }
+    }
+    expect_none();
+}
+END_TEST
+
+static __attribute__((noinline)) void trace_last(int a, long b)
+{
+    POSIXTRACE_EVENT("last", a, b);
+}
+
+/* The event of a line that is a function's last has an address in that function. */
+START_TEST(address_of_last)
+{
+    struct posixtrace_event e;
+    uintptr_t start = (uintptr_t)trace_last;
+
+    trace_last(1, 2);
+    e = next();
+    ck_assert_uint_gt(e.prog_address, start);
+    ck_assert_uint_lt(e.prog_address, start + 4096);
+}
+END_TEST
+
 START_TEST(addresses)
 {
     void *where = (void *)(uintptr_t)0x1230;
@@ -504,6 +590,9 @@ static void add(TCase *c)
 {
     tcase_add_test(c, types);
     tcase_add_test(c, long_double);
+    tcase_add_test(c, in_words);
+    tcase_add_test(c, functions_of_words);
+    tcase_add_test(c, address_of_last);
     tcase_add_test(c, addresses);
     tcase_add_test(c, strings);
     tcase_add_test(c, spans);

@@ -42,10 +42,15 @@
 #define INSIDE  300u /* instructions, in every event that takes so many */
 #define SAMPLES 24u  /* strikes in the ways of hundreds of instructions */
 
-static const char *const act_names[] = { "one stream",        "one stream, 40 bytes",
-                                         "two streams",       "two streams, 248 bytes",
-                                         "filter expression", "two, two, one",
-                                         "prepare",           "a name" };
+static const char *const act_names[] = { "one stream",
+                                         "one stream, 40 bytes",
+                                         "one stream, in words",
+                                         "two streams",
+                                         "two streams, 248 bytes",
+                                         "filter expression",
+                                         "two, two, one",
+                                         "prepare",
+                                         "a name" };
 static const char *const blow_names[] = { "signal", "disarm", "own", "jump", "nest", "fork" };
 
 static const char *deed(const struct plan *plan)

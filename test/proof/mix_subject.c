@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <posixtrace/emit.h>
 #include <posixtrace/event.h>
 #include <posixtrace/filter.h>
 #include <posixtrace/stream.h>
@@ -47,11 +48,20 @@ static void trace(enum type type, enum source source, unsigned words)
     posix_trace_event(ids[type], data, words * sizeof data[0]);
 }
 
+/* As POSIXTRACE_EVENT does for two words. */
+static void trace_words(enum type type, enum source source)
+{
+    uint64_t word = ++made[type][source] << 4 | (unsigned)source;
+
+    posixtrace_event_words(ids[type], 2 * sizeof word, word, word);
+}
+
 static void act(enum act what, enum source source)
 {
     switch (what) {
     case A_SHORT: trace(A, source, 1); break;
     case A_SIZED: trace(A, source, 5); break;
+    case A_WORDS: trace_words(A, source); break;
     case B_SHORT: trace(B, source, 1); break;
     case B_LONG: trace(B, source, WORDS); break;
     case C_ASKED: trace(C, source, 1); break;
@@ -234,7 +244,7 @@ static void wait_for_child(const struct plan *plan)
 
 static enum type type_of(enum act what)
 {
-    return what <= A_SIZED ? A : what <= B_LONG || what == B_B_A ? B : C;
+    return what <= A_WORDS ? A : what <= B_LONG || what == B_B_A ? B : C;
 }
 
 static void one_round(const struct plan *plan)

@@ -16,6 +16,7 @@
 enum act {
     A_SHORT,
     A_SIZED,
+    A_WORDS,
     B_SHORT,
     B_LONG,
     C_ASKED,

@@ -144,6 +144,18 @@ static void call_event_wanted(void)
     is_good = posixtrace_event_wanted(with.id);
 }
 
+static void call_event_word(void)
+{
+    posixtrace_event_word(with.id, 8, 1);
+    is_good = true;
+}
+
+static void call_event_words(void)
+{
+    posixtrace_event_words(with.id, 16, 1, 2);
+    is_good = true;
+}
+
 static void call_error_text(void)
 {
     is_good = posixtrace_error_text(EILSEQ) && posixtrace_error_text(ENOENT);
@@ -236,6 +248,8 @@ static const struct {
     { "posix_trace_event", call_event },
     { "posixtrace_error_text", call_error_text },
     { "posixtrace_event_wanted", call_event_wanted },
+    { "posixtrace_event_word", call_event_word },
+    { "posixtrace_event_words", call_event_words },
     { "posixtrace_expression_decide", call_decide },
     { "posixtrace_expression_match", call_match },
     { "posixtrace_expression_needs_fields", call_needs_fields },
