@@ -136,6 +136,7 @@ static uint64_t check(int fd, struct pt_log_writer *w)
     ck_assert_int_eq(pt_log_reader_count(r, ID_B, &counts[1]), 0);
     ck_assert_uint_eq(counts[0] + counts[1], wanted.n);
     pt_log_reader_free(r);
+    free(got.at);
     ck_assert_int_eq(pt_log_check(fd, NULL, NULL, &report), 0);
     ck_assert(!report.damaged);
     close(fd);
@@ -178,7 +179,6 @@ START_TEST(small_chunks)
     packets = check(fd, w) - other_packets();
     ck_assert_uint_eq(given, 200);
     ck_assert_uint_le(packets, 200 / 20);
-    free(wanted.at);
 }
 END_TEST
 
@@ -206,7 +206,6 @@ START_TEST(alone)
     }
     end_round(w);
     ck_assert_uint_ge(check(fd, w), 30);
-    free(wanted.at);
 }
 END_TEST
 
@@ -224,13 +223,26 @@ START_TEST(many_authors)
                           rand() % 20 ? 1 + (unsigned)rand() % 5 : 900, 7));
     end_round(w);
     ck_assert_uint_lt(check(fd, w), 800);
-    free(wanted.at);
 }
 END_TEST
+
+static void start(void)
+{
+    wanted.n = 0;
+    put_places.n = found_places.n = given = 0;
+    put_places.events = found_places.events = now = 0;
+}
+
+static void end(void)
+{
+    free(wanted.at);
+    wanted = (struct seen_list){ .at = NULL };
+}
 
 static void add(TCase *t)
 {
     tcase_set_timeout(t, 120);
+    tcase_add_checked_fixture(t, start, end);
     tcase_add_loop_test(t, small_chunks, POSIXTRACE_COMPRESSION_ZSTD,
                         POSIXTRACE_COMPRESSION_COLUMNS + 1);
     tcase_add_loop_test(t, alone, 0, 7);
