@@ -82,6 +82,9 @@ struct posixtrace_info {
     int flush_error;         /* logs: first error number of a failed flush, or 0 */
     bool barrier;            /* membarrier is in use; else it is refused, writers use full fences */
     uint64_t set_back;       /* logs: how often CLOCK_REALTIME was set back, so that times repeat */
+    char host[64];           /* name of the machine that recorded (nodename); "" if unknown */
+    uint8_t boot_id[16];     /* of that machine then, as in /proc/sys/kernel/random/boot_id; zeros
+                              * if unknown */
 };
 
 /*

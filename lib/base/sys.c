@@ -9,11 +9,13 @@
 #include <linux/futex.h>
 #include <linux/membarrier.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 #include "base/atomics.h"
 #include "base/clock.h"
@@ -154,6 +156,15 @@ int32_t pt_sys_tid(void)
 int32_t pt_sys_pid(void)
 {
     return (int32_t)call(SYS_getpid, 0, 0, 0, 0, 0, 0);
+}
+
+void pt_sys_host(char to[64])
+{
+    struct utsname names;
+
+    memset(to, 0, 64);
+    if (uname(&names) == 0)
+        memcpy(to, names.nodename, strnlen(names.nodename, 63));
 }
 
 bool pt_sys_thread_exists(int32_t pid, int32_t tid)

@@ -54,6 +54,8 @@ static inline bool pt_is_no_room(int error)
 
 int32_t pt_sys_tid(void);
 int32_t pt_sys_pid(void);
+/* The name of this machine, cut to its room. */
+void pt_sys_host(char to[64]);
 /* Does this thread exist?  True if that cannot be found out. */
 bool pt_sys_thread_exists(int32_t pid, int32_t tid);
 /* The same for a thread of any process. */

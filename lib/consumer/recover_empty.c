@@ -87,6 +87,7 @@ static int make_block(const struct pt_seg_header *h, uint8_t block[PT_LOG_DATA_S
         return -errno;
     memcpy(params.id, h->id, sizeof params.id);
     memcpy(params.boot_id, h->boot_id, sizeof params.boot_id);
+    pt_sys_host(params.host);
     e = pt_log_writer_new(&w, fd, &params);
     if (e == 0) {
         pt_log_writer_free(w);

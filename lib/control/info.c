@@ -75,6 +75,8 @@ static int active_info(struct pt_stream *s, struct posixtrace_info *info)
     if (r < 0)
         return r;
     memcpy(info->id, h->id, sizeof info->id);
+    pt_sys_host(info->host);
+    memcpy(info->boot_id, h->boot_id, sizeof info->boot_id);
     info->clock = s->seg->g.clock;
     info->end = POSIXTRACE_END_ACTIVE;
     info->late = s->live.late;

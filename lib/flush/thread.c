@@ -99,6 +99,7 @@ static int open_log(struct pt_flusher *f)
 
     memcpy(params.id, h->id, sizeof params.id);
     memcpy(params.boot_id, h->boot_id, sizeof params.boot_id);
+    pt_sys_host(params.host);
     params.seekable = fstat(f->fd, &st) == 0 && S_ISREG(st.st_mode) && !(flags & O_APPEND);
     if (params.seekable && ftruncate(f->fd, 0) < 0)
         return -errno;

@@ -21,6 +21,7 @@ struct pt_log_params {
     int32_t clock;       /* enum posixtrace_clock */
     int32_t pid;         /* of the traced process */
     uint8_t boot_id[16]; /* of the machine that writes, zeros if unknown */
+    char host[64];       /* its name, terminated; "" if unknown */
     bool seekable;       /* regular file: pwrite at offsets; else write in order */
     /* Called before and after each write, since a pipe may block for ever; or NULL.  The
      * state of the writer that other threads of the caller read does not change between

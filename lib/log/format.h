@@ -60,7 +60,8 @@ struct pt_log_header {
     struct pt_sync sync;    /* the first point, when the header was last written */
     uint32_t features;      /* version 2: features that a reader has to support */
     uint32_t event_cost_ps; /* attribute; 0: not known */
-    uint8_t zero[244];
+    char host[64];          /* name of the machine, NUL-terminated; "" if unknown */
+    uint8_t zero[180];
     uint32_t crc; /* of the 508 bytes before; begins with 0 */
 };
 _Static_assert(sizeof(struct pt_log_header) == PT_LOG_HEADER_SIZE, "format");

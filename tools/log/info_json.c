@@ -107,12 +107,18 @@ static void put_attributes(const struct log_file *log)
 
 static void put_log(const struct log_file *log)
 {
-    char id[2 * sizeof log->info.id + 1];
+    static const uint8_t none[sizeof log->info.boot_id];
+    char id[2 * sizeof log->info.id + 1], boot[2 * sizeof none + 1];
     bool outlived = false;
 
     *pt_number_bytes(id, log->info.id, sizeof log->info.id) = '\0';
+    *pt_number_bytes(boot, log->info.boot_id, sizeof none) = '\0';
     posixtrace_outlived(log->trid, &outlived);
     json_text("log", log->path);
+    if (log->info.host[0])
+        json_text("host", log->info.host);
+    if (memcmp(log->info.boot_id, none, sizeof none) != 0)
+        json_text("boot", boot);
     if (log->seekable)
         json_count("file_bytes", log->size);
     else

@@ -213,7 +213,8 @@ static void print_attributes(const struct log_file *log)
         posix_trace_attr_getgenversion(&attr, version) == 0)
         row("stream", "%s, made by %s", quote(name), quote(version));
     if (posix_trace_attr_getcreatetime(&attr, &time) == 0)
-        row("created", "%s", when_iso((int64_t)time.tv_sec * 1000000000 + time.tv_nsec));
+        row("created", "%s%s%s", when_iso((int64_t)time.tv_sec * 1000000000 + time.tv_nsec),
+            log->info.host[0] ? ", on " : "", log->info.host[0] ? quote(log->info.host) : "");
     posix_trace_attr_getstreamfullpolicy(&attr, &stream_policy);
     posix_trace_attr_getlogfullpolicy(&attr, &log_policy);
     posix_trace_attr_getstreamsize(&attr, &stream);

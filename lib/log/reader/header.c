@@ -42,6 +42,8 @@ static int take_header(struct pt_log_reader *r, const struct pt_log_header *h)
         return -ENOTSUP;
     memcpy(params->id, h->id, sizeof params->id);
     memcpy(params->boot_id, h->boot_id, sizeof params->boot_id);
+    memcpy(params->host, h->host, sizeof params->host);
+    params->host[sizeof params->host - 1] = '\0';
     params->clock = h->clock;
     params->pid = h->pid;
     params->seekable = r->source.seekable;

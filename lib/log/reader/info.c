@@ -88,6 +88,8 @@ int pt_log_reader_info(struct pt_log_reader *r, struct posixtrace_info *info)
 
     memset(info, 0, sizeof *info);
     memcpy(info->id, r->params.id, sizeof info->id);
+    memcpy(info->host, r->params.host, sizeof info->host);
+    memcpy(info->boot_id, r->params.boot_id, sizeof info->boot_id);
     info->clock = r->params.clock;
     info->end = end_of(r);
     info->events = surveyed ? r->events : s->events;

@@ -34,6 +34,7 @@ static void fill_header(const struct pt_log_writer *w, struct pt_log_header *h)
     h->clock = w->params.clock;
     memcpy(h->id, w->params.id, sizeof h->id);
     memcpy(h->boot_id, w->params.boot_id, sizeof h->boot_id);
+    memcpy(h->host, w->params.host, sizeof h->host);
     h->pid = w->params.pid;
     h->data_start = PT_LOG_DATA_START;
     h->ring_bytes = w->ring.bytes;
