@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
+#include "base/sys.h"
 #include "consumer/recover_empty.h"
 #include "log/format.h"
 #include "log/writer/writer.h"
