@@ -21,12 +21,8 @@
 #include <posixtrace/event.h>
 #include <posixtrace/info.h>
 #include <posixtrace/stream.h>
-#include <posixtrace/system.h>
 #include "base/clock.h"
-#include "consumer/waiting.h"
-#include "model/sync.h"
 #include "page/page.h"
-#include "shm/syncpoint.h"
 #include "support/flush_log.h"
 #include "support/run_suite.h"
 #include "support/stream_inside.h"
@@ -354,74 +350,6 @@ static void expect_whole(trace_id_t trid, uint64_t from, uint64_t to, bool first
     }
     ck_assert_uint_eq(from, to);
 }
-
-/* CLOCK_REALTIME is an hour later from now on. */
-static void set_clock(struct pt_seg *seg)
-{
-    struct pt_seg_header *h = seg->h;
-    uint32_t n = pt_syncpoint_count(h), k = (n - 1) / 2, mine = 60 + k;
-    struct pt_sync last, *pair = h->sync_pair[mine];
-    uint64_t next = h->sync_next[k], now = pt_clock_now(seg->g.clock);
-
-    pt_syncpoint_get(h, n - 1, &last);
-    pair[0] = pair[1] = last;
-    pair[0].ts = (now > next ? now : next) + 1;
-    pair[0].ns = pt_sync_apply(&last, pair[0].ts) + (int64_t)3600 * 1000000000;
-    pair[1].ts = pair[0].ts + 1;
-    pair[1].ns = pt_sync_apply(&pair[0], pair[1].ts);
-    h->sync_used[0] = h->sync_used[1] = UINT64_MAX; /* no thread adds points */
-    h->sync_next[k] = 2 * ((uint64_t)mine + 1);
-    h->syncs = k + 2;
-    while (pt_clock_now(seg->g.clock) <= pair[1].ts)
-        ;
-}
-
-/* Times before and after a step of the clock cannot be compared. */
-START_TEST(clock_is_set)
-{
-    trace_id_t own = create(POSIX_TRACE_UNTIL_FULL, -1), trid = attach();
-
-    for (uint64_t n = 0; n < 30; n += 10) {
-        if (n > 0)
-            set_clock(segment_of(own));
-        trace(n, n + 5);
-        expect_whole(trid, n, n + 5, n > 0);
-        expect_whole(own, n, n + 5, n > 0);
-    }
-    ck_assert_int_eq(posixtrace_detach(trid), 0);
-    ck_assert_int_eq(posix_trace_shutdown(own), 0);
-}
-END_TEST
-
-/* How long a call has lasted does not depend on it: it began before the clock was set. */
-START_TEST(clock_is_set_in_a_call)
-{
-    struct posixtrace_waiting wait = { .type = POSIXTRACE_MUTEX_LOCK, .call = UINT32_MAX };
-    trace_id_t own = create(POSIX_TRACE_UNTIL_FULL, -1);
-    struct pt_slot_waiting w = { .type = wait.type, .call = wait.call };
-    struct pt_seg *seg = segment_of(own);
-    struct posixtrace_thread_info t = { .wait_type = 0 };
-    struct pt_waiting_data data;
-    int64_t now, hour = (int64_t)3600 * 1000000000;
-    int none = 0;
-
-    trace(0, 1);
-    posixtrace_waiting_begin(&wait);
-    w.began = pt_clock_now(seg->g.clock);
-    set_clock(seg);
-    pt_waiting_fill(seg, &w, pt_clock_now(seg->g.clock), &data);
-    ck_assert_int_ge(data.duration, 0);
-    ck_assert_int_lt(data.duration, hour / 2);
-    while (!none && t.wait_type == 0)
-        ck_assert_int_eq(posixtrace_threadlist_getnext(own, &t, sizeof t, &none), 0);
-    now = pt_syncpoint_convert(seg->h, pt_clock_now(seg->g.clock));
-    ck_assert_uint_eq(t.wait_type, POSIXTRACE_MUTEX_LOCK);
-    ck_assert_int_le(t.wait_since_ns, now);
-    ck_assert_int_gt(t.wait_since_ns, now - hour / 2);
-    posixtrace_waiting_end(&wait, NULL);
-    ck_assert_int_eq(posix_trace_shutdown(own), 0);
-}
-END_TEST
 
 /* Events that were cleared are missing between those before and those after. */
 START_TEST(cleared_between)
@@ -1034,8 +962,6 @@ static void add(TCase *t)
     tcase_add_test(t, skipping_what_is_held);
     tcase_add_test(t, cleared_after_full);
     tcase_add_test(t, cleared_between);
-    tcase_add_test(t, clock_is_set);
-    tcase_add_test(t, clock_is_set_in_a_call);
     tcase_add_test(t, several);
     tcase_add_test(t, skipping_overwritten);
     tcase_add_loop_test(t, outside_windows, 0, 2);

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * CLOCK_REALTIME is set while a stream without a log is read: readers of whole events find a gap
+ * there, and how long a call has lasted does not depend on it.  The test stores the points that the
+ * library stores then (shm/syncpoint.h).
+ */
+#include <posixtrace/attach.h>
+#include <posixtrace/event.h>
+#include <posixtrace/system.h>
+#include <string.h>
+#include "base/clock.h"
+#include "consumer/waiting.h"
+#include "model/sync.h"
+#include "shm/syncpoint.h"
+#include "support/run_suite.h"
+#include "support/stream_inside.h"
+
+enum { TYPE = POSIX_TRACE_UNNAMED_USER_EVENT };
+
+static trace_id_t own, onlooker;
+
+static void setup(void)
+{
+    ck_assert_int_eq(posix_trace_create(0, NULL, &own), 0);
+    ck_assert_int_eq(posix_trace_start(own), 0);
+    ck_assert_int_eq(posixtrace_attach(segment_of(own)->file, &onlooker), 0);
+}
+
+static void teardown(void)
+{
+    ck_assert_int_eq(posixtrace_detach(onlooker), 0);
+    ck_assert_int_eq(posix_trace_shutdown(own), 0);
+}
+
+/* CLOCK_REALTIME is an hour later from now on. */
+static void set_clock(struct pt_seg *seg)
+{
+    struct pt_seg_header *h = seg->h;
+    uint32_t n = pt_syncpoint_count(h), k = (n - 1) / 2, mine = 60 + k;
+    struct pt_sync last, *pair = h->sync_pair[mine];
+    uint64_t next = h->sync_next[k], now = pt_clock_now(seg->g.clock);
+
+    pt_syncpoint_get(h, n - 1, &last);
+    pair[0] = pair[1] = last;
+    pair[0].ts = (now > next ? now : next) + 1;
+    pair[0].ns = pt_sync_apply(&last, pair[0].ts) + (int64_t)3600 * 1000000000;
+    pair[1].ts = pair[0].ts + 1;
+    pair[1].ns = pt_sync_apply(&pair[0], pair[1].ts);
+    h->sync_used[0] = h->sync_used[1] = UINT64_MAX; /* no thread adds points */
+    h->sync_next[k] = 2 * ((uint64_t)mine + 1);
+    h->syncs = k + 2;
+    while (pt_clock_now(seg->g.clock) <= pair[1].ts)
+        ;
+}
+
+/* The numbers of two events; is there a gap before the first of them? */
+static void read_two(trace_id_t trid, uint64_t first, bool before)
+{
+    struct posixtrace_event e;
+    uint64_t number, n = first;
+    bool gap, any = false;
+    size_t count = 1;
+
+    while (posixtrace_next_whole_events(trid, &e, sizeof e, 1, &count, &gap) == 0 && count > 0) {
+        any |= gap;
+        if (e.id != TYPE)
+            continue;
+        memcpy(&number, e.data, sizeof number);
+        ck_assert_uint_eq(number, n++);
+        ck_assert_int_eq(any, before && number == first);
+        any = false;
+    }
+    ck_assert_uint_eq(n, first + 2);
+}
+
+/* Times before and after a step of the clock cannot be compared. */
+START_TEST(is_a_gap)
+{
+    for (uint64_t n = 0; n < 6; n += 2) {
+        if (n > 0)
+            set_clock(segment_of(own));
+        for (uint64_t i = n; i < n + 2; i++)
+            posix_trace_event(TYPE, &i, sizeof i);
+        read_two(onlooker, n, n > 0);
+        read_two(own, n, n > 0);
+    }
+}
+END_TEST
+
+/* How long a call has lasted does not depend on it: it began before the clock was set. */
+START_TEST(in_a_call)
+{
+    struct posixtrace_waiting wait = { .type = POSIXTRACE_MUTEX_LOCK, .call = UINT32_MAX };
+    struct pt_slot_waiting w = { .type = wait.type, .call = wait.call };
+    struct pt_seg *seg = segment_of(own);
+    struct posixtrace_thread_info t = { .wait_type = 0 };
+    struct pt_waiting_data data;
+    int64_t now, hour = (int64_t)3600 * 1000000000;
+    int none = 0;
+
+    posix_trace_event(TYPE, "", 1);
+    posixtrace_waiting_begin(&wait);
+    w.began = pt_clock_now(seg->g.clock);
+    set_clock(seg);
+    pt_waiting_fill(seg, &w, pt_clock_now(seg->g.clock), &data);
+    ck_assert_int_ge(data.duration, 0);
+    ck_assert_int_lt(data.duration, hour / 2);
+    while (!none && t.wait_type == 0)
+        ck_assert_int_eq(posixtrace_threadlist_getnext(own, &t, sizeof t, &none), 0);
+    now = pt_syncpoint_convert(seg->h, pt_clock_now(seg->g.clock));
+    ck_assert_uint_eq(t.wait_type, POSIXTRACE_MUTEX_LOCK);
+    ck_assert_int_le(t.wait_since_ns, now);
+    ck_assert_int_gt(t.wait_since_ns, now - hour / 2);
+    posixtrace_waiting_end(&wait, NULL);
+}
+END_TEST
+
+static void add(TCase *t)
+{
+    tcase_add_checked_fixture(t, setup, teardown);
+    tcase_add_test(t, is_a_gap);
+    tcase_add_test(t, in_a_call);
+}
+
+int main(void)
+{
+    return run_suite("clock_set", "the clock is set", NULL, add);
+}
