@@ -27,6 +27,7 @@
 #include "page/mapping_list.h"
 #include "place/dir.h"
 #include "place/place.h"
+#include "process/fork_files.h"
 #include "process/owner.h"
 #include "shm/liveness.h"
 #include "shm/slot.h"
@@ -229,7 +230,7 @@ static int examine(int dir, const char *file, const uint8_t id[16])
     return r;
 }
 
-int pt_tail_open(struct pt_tail **tail, const uint8_t id[16])
+static int open_tail(struct pt_tail **tail, const uint8_t id[16])
 {
     int dir = pt_dir_open(false), r;
     struct pt_tail *t;
@@ -267,6 +268,16 @@ int pt_tail_open(struct pt_tail **tail, const uint8_t id[16])
     }
     *tail = t;
     return PT_TAIL_FOUND;
+}
+
+int pt_tail_open(struct pt_tail **tail, const uint8_t id[16])
+{
+    int r;
+
+    pt_fork_files_enter();
+    r = open_tail(tail, id);
+    pt_fork_files_leave();
+    return r;
 }
 
 /* Exact with a log.  Without one, the events of the last round may be in the log, if the kill

@@ -21,6 +21,7 @@
 #include "page/page_left.h"
 #include "place/dir.h"
 #include "place/place.h"
+#include "process/fork_files.h"
 #include "process/owner.h"
 #include "shm/liveness.h"
 #include "shm/segment.h"
@@ -291,7 +292,7 @@ static int lock_directory(int dir)
     return -EBUSY;
 }
 
-int pt_reap_dead(enum pt_reap_how how, unsigned *removed, unsigned *kept)
+static int reap_dead(enum pt_reap_how how, unsigned *removed, unsigned *kept)
 {
     int error = 0;
     struct reaping r = { .dir = pt_dir_open(false),
@@ -319,6 +320,16 @@ int pt_reap_dead(enum pt_reap_how how, unsigned *removed, unsigned *kept)
         flock(r.dir, LOCK_UN);
     close(r.dir);
     return error;
+}
+
+int pt_reap_dead(enum pt_reap_how how, unsigned *removed, unsigned *kept)
+{
+    int r;
+
+    pt_fork_files_enter();
+    r = reap_dead(how, removed, kept);
+    pt_fork_files_leave();
+    return r;
 }
 
 uint64_t pt_reap_step(const struct pt_log_look *look)

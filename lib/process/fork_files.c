@@ -23,15 +23,18 @@ static struct {
 /* A handler that runs inside fork() may fork. */
 static _Thread_local unsigned forks __attribute__((tls_model("initial-exec")));
 static _Thread_local uint64_t ended_before __attribute__((tls_model("initial-exec")));
+static _Thread_local unsigned own __attribute__((tls_model("initial-exec")));
 
 void pt_fork_files_enter(void)
 {
+    own++;
     pt_add_seqcst(&calls.begun, 1u);
 }
 
 void pt_fork_files_leave(void)
 {
     pt_add_seqcst(&calls.ended, 1u);
+    own--;
 }
 
 void pt_fork_files_before(void)
@@ -135,7 +138,7 @@ void pt_fork_files_in_child(void)
     uint64_t begun = pt_load_relaxed(&calls.begun);
     int saved = errno;
 
-    if (--forks > 0 || begun == ended_before)
+    if (--forks > 0 || own > 0 || begun == ended_before)
         return;
     close_ours();
     /* This thread is the only one. */

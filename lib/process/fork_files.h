@@ -2,11 +2,11 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * Descriptors that a thread has for a moment, in an event: to find its process's page, to map a
- * stream, to read the mappings; and while it creates or ends a stream.  A child that another thread
- * forks meanwhile has copies, which are of no use there, and no number of them is known that is
- * good at the moment of the fork.  So the child finds them by what they are: they have flags that
- * no other descriptors have together (PT_OPEN_BRIEFLY), and files in the stream directory, /proc or
- * /sys.  It looks for them only if a thread was in such a call, and where it has /proc.
+ * stream, to read the mappings; and while it creates, ends or lists streams.  A child that another
+ * thread forks meanwhile has copies, which are of no use there, and no number of them is known that
+ * is good at the moment of the fork.  So the child finds them by what they are: they have flags
+ * that no other descriptors have together (PT_OPEN_BRIEFLY), and files in the stream directory,
+ * /proc or /sys.  It looks for them only if a thread was in such a call, and where it has /proc.
  *
  *   begun, ended   count these calls, in one page.  The kernel copies the descriptors, then the
  *                  memory.  If the child's copy of begun is what ended was before the fork, no
@@ -17,7 +17,8 @@
 #ifndef PT_PROCESS_FORK_FILES_H
 #define PT_PROCESS_FORK_FILES_H
 
-/* A call that opens and closes files.  Signals are held. */
+/* A call that opens and closes files.  If a handler forks in it, the child returns into the call,
+ * which closes its files there; copies of other threads' stay. */
 void pt_fork_files_enter(void);
 void pt_fork_files_leave(void);
 

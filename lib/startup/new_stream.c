@@ -7,6 +7,7 @@
 #include "control/control.h"
 #include "directory/reap.h"
 #include "directory/settle.h"
+#include "process/fork_files.h"
 #include "source/perf.h"
 #include "source/run_times.h"
 #include "startup/new_stream.h"
@@ -26,6 +27,7 @@ static void settle_left(int log)
     struct pt_log_look own = { .looks = 0 };
     struct stat st;
     uint32_t no = 0;
+    uint64_t left;
 
     if (!pt_cas_seqcst(&done, &no, 1u))
         return;
@@ -34,7 +36,10 @@ static void settle_left(int log)
         own.own_dev = st.st_dev;
         own.own_ino = st.st_ino;
     }
-    pt_settle_start(pt_reap_step(&own), &own);
+    pt_fork_files_enter();
+    left = pt_reap_step(&own);
+    pt_fork_files_leave();
+    pt_settle_start(left, &own);
 }
 
 int pt_create(const struct pt_attr *attr, int fd, const struct pt_target *target, trace_id_t *trid)

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * A thread forks while another one makes its process's first event, reads the mappings, or creates
- * and ends a stream, and has files open for that: at each of its descriptors.  The child has no
- * descriptor that its parent did not have before, however long the other thread takes.  close() and
- * syscall() go through the test, where that thread waits.
+ * A thread forks while another one makes its process's first event, reads the mappings, creates and
+ * ends a stream, or lists them, and has files open for that: at each of its descriptors.  The child
+ * has no descriptor that its parent did not have before, however long the other thread takes; only
+ * where the fork comes inside such a call, it has those of the call.  close() and syscall() go
+ * through the test, where the other thread waits.
  */
 #include <fcntl.h>
+#include <posixtrace/attach.h>
 #include <posixtrace/mapping.h>
+#include <posixtrace/stream.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdarg.h>
@@ -55,9 +58,27 @@ int __wrap_close(int fd);
 long __real_syscall(long number, ...);
 long __wrap_syscall(long number, ...);
 
+static _Thread_local bool forks; /* with the next file, as a handler may */
+static bool has_all;             /* in the child, which has the files of its call */
+
+static void fork_with_file(int fd)
+{
+    int status;
+    pid_t pid;
+
+    if (!forks)
+        return;
+    forks = false;
+    pid = fork();
+    if (pid == 0)
+        _exit(fcntl(fd, F_GETFD) >= 0 ? 0 : 1);
+    has_all = pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
+}
+
 int __wrap_close(int fd)
 {
     wait_with_file();
+    fork_with_file(fd);
     return __real_close(fd);
 }
 
@@ -81,7 +102,7 @@ static void list_open(bool open[DESCRIPTORS])
         open[i] = fcntl(i, F_GETFD) >= 0;
 }
 
-static enum scene { FIRST_EVENT, MAPPINGS, STREAM } scene;
+static enum scene { FIRST_EVENT, MAPPINGS, STREAM, LIST } scene;
 static unsigned stops_at;
 
 /* Not as the first call of a process. */
@@ -93,6 +114,16 @@ static void have_stream(void)
         posix_trace_shutdown(id);
 }
 
+static int attach(void *unused, const struct posixtrace_stream *s)
+{
+    trace_id_t id;
+
+    (void)unused;
+    if (posixtrace_attach(s->file, &id) == 0)
+        posixtrace_detach(id);
+    return 0;
+}
+
 static void *trace(void *unused)
 {
     if (scene == STREAM)
@@ -102,6 +133,8 @@ static void *trace(void *unused)
     countdown = stops_at;
     if (scene == STREAM)
         have_stream();
+    else if (scene == LIST)
+        posixtrace_stream_list(attach, NULL);
     else if (scene == MAPPINGS)
         posixtrace_mapping_note((const void *)(uintptr_t)trace);
     else
@@ -179,6 +212,32 @@ START_TEST(stream)
 }
 END_TEST
 
+START_TEST(list)
+{
+    scene = LIST;
+    fork_at_each(8);
+}
+END_TEST
+
+/* The child returns into a call of its own thread, while another one has files, too. */
+START_TEST(in_a_call)
+{
+    pthread_t thread;
+
+    scene = LIST;
+    stops_at = 1;
+    sem_init(&has_file, 0, 0);
+    sem_init(&may_close, 0, 0);
+    ck_assert_int_eq(pthread_create(&thread, NULL, trace, NULL), 0);
+    sem_wait(&has_file);
+    forks = true;
+    ck_assert_int_eq(posixtrace_stream_list(attach, NULL), 0);
+    ck_assert(!forks && has_all);
+    sem_post(&may_close);
+    pthread_join(thread, NULL);
+}
+END_TEST
+
 static void add(TCase *tc)
 {
     tcase_set_timeout(tc, 60);
@@ -186,6 +245,8 @@ static void add(TCase *tc)
     tcase_add_test(tc, first_event);
     tcase_add_test(tc, mappings);
     tcase_add_test(tc, stream);
+    tcase_add_test(tc, list);
+    tcase_add_test(tc, in_a_call);
 }
 
 int main(void)
