@@ -36,7 +36,7 @@ struct pt_auto_stop {
     uint64_t start_ts;          /* time of the START that is due, or of the end of the gap */
     struct pt_set start_filter; /* in force at start_ts */
     unsigned stop_out;          /* marks of the last automatic stop that the filter leaves out */
-    uint64_t restarts;          /* passive: of which it knows */
+    uint64_t restarts;          /* passive: those that are known */
     uint64_t unseen_from;       /* passive: the stop whose STOP came too late; UINT64_MAX: none */
 };
 

@@ -168,7 +168,7 @@ static int put_overflow(struct pt_collect *r)
     return e;
 }
 
-/* What is newer than the watermark is for the next round, which then finds the loss. */
+/* Losses after the watermark are for the next round, which finds them. */
 void pt_collect_note_gap(struct pt_collect *r, uint64_t from)
 {
     const struct pt_consumer *l = r->live;

@@ -118,8 +118,8 @@ bool pt_losses_shows(struct pt_losses *x, uint32_t id, uint64_t ts)
 
 /* ---- event by event ---- */
 
-/* Begins a gap, or adds to the present one.  from: of what is missing at a time that is not lost.
- * True: *at is the time of its OVERFLOW. */
+/* Begins a gap, or adds to the present one.  from: the start of one that no lost time shows.  True:
+ * *at is the time of its OVERFLOW. */
 static bool begin_gap(struct pt_losses *x, uint64_t from, uint64_t ts, uint64_t delivered_ts,
                       uint64_t *at)
 {
