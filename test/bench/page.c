@@ -6,9 +6,10 @@
  *
  * usage: page POSIXTRACE
  *
- * Two logs are made.  In the first four threads serve requests with nested pairs of events, with an
+ * Three logs are made.  In the first four threads serve requests with nested pairs of events, with an
  * id and a random key in each, and a counter.  The second is as 'record --system' makes them:
- * context switches, calls on descriptors, and a mutex.
+ * context switches, calls on descriptors, and a mutex.  The third has these and a pair around them,
+ * whose worst cases the page explains.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -87,6 +88,16 @@ static void call(int thread, uint32_t id)
         add(thread, "posixtrace_switch_in", &cpu, sizeof cpu);
 }
 
+/* The same as a request, which is a pair. */
+static void answer(int thread, uint32_t id)
+{
+    const uint32_t data[2] = { id, (uint32_t)random_number() };
+
+    add(thread, "request:begin", data, sizeof data);
+    call(thread, id);
+    add(thread, "request:end", data, sizeof data[0]);
+}
+
 static bool make_log(const char *path, void (*turn)(int, uint32_t), double each)
 {
     static const char *const described[][2] = { { "request:begin", "u32 id; u32 key" },
@@ -160,5 +171,6 @@ int main(int argc, char **argv)
         return 2;
     measure(argv[1], "page-pairs", "pairs with fields", serve, 4.25);
     measure(argv[1], "page-system", "context switches and calls", call, 9.25);
+    measure(argv[1], "page-both", "context switches, calls and pairs", answer, 11.25);
     return bench_end();
 }
