@@ -6,8 +6,8 @@
  *
  * usage: page POSIXTRACE
  *
- * Three logs are made.  In the first four threads serve requests with nested pairs of events, with an
- * id and a random key in each, and a counter.  The second is as 'record --system' makes them:
+ * Three logs are made.  In the first four threads serve requests with nested pairs of events, with
+ * an id and a random key in each, and a counter.  The second is as 'record --system' makes them:
  * context switches, calls on descriptors, and a mutex.  The third has these and a pair around them,
  * whose worst cases the page explains.
  */

@@ -79,8 +79,10 @@
 
             document.title = `${head.log.name} – posixtrace`;
             byId("name").textContent = head.log.name;
+            const {summary} = head.report || {};
+            const all = Math.max(head.lanes.length, summary ? Number(summary.threads) || 0 : 0);
             byId("facts").append(
-                `${plural(head.events, "event")}, ${plural(head.lanes.length, "thread")}, ` +
+                `${plural(head.events, "event")}, ${plural(all, "thread")}, ` +
                 `${duration(head.span)}`);
             if (head.lost.total !== "0")
                 byId("facts").append(", ", el("span", {class: "lost", title: lost},
