@@ -10,7 +10,7 @@
  *                       append, loop, loop-open, loop-cost, until-full, cut, disk-full,
  *                       packed, packed-loop, described, described-loop, loop-flushing,
  *                       switches, switches-loop-open, switches-disk-full,
- *                       renamed, renamed-cut
+ *                       renamed, renamed-cut, columns-joined
  *
  * The samples of a version are never made again; a change that reads one of
  * them differently breaks the logs that people have.
@@ -171,10 +171,13 @@ static int compare(const char *log, const char *text)
 
 /* One author's packet of events at given times, with pseudo-random lengths; first_id: of its first
  * event, 0: a user type. */
+static bool joined; /* packets are, where they can be */
+
 static void put_packet(struct pt_log_writer *w, uint32_t wid, uint64_t ts, uint32_t round,
                        uint32_t first_id, struct pt_log_author_totals *totals)
 {
     uint64_t records[2000] = { 0 };
+    struct pt_type_count types[3] = { { 193, 0 }, { 194, 0 }, { 195, 0 } };
     struct pt_log_packet p = {
         .author = { .wid = wid,
                     .level = wid == 3,
@@ -206,13 +209,19 @@ static void put_packet(struct pt_log_writer *w, uint32_t wid, uint64_t ts, uint3
         at += pt_record_size(len);
         p.last_ts = ts;
         p.events++;
+        types[(i + wid) % 3].events++;
         ts += i < 6 || round % 4 != 3 ? 10 + wid : 0;
     }
     p.bytes = (uint32_t)(at - (uint8_t *)records);
     totals->author = p.author;
     totals->recorded += p.events;
-    if (pt_log_put_packet(w, &p) < 0)
+    if (joined) {
+        p.types = types;
+        p.type_count = 3;
+        pt_log_join_packet(w, &p);
+    } else if (pt_log_put_packet(w, &p) < 0) {
         pt_log_drop_packet(w, &p);
+    }
 }
 
 /* The file without its last bytes that have changed since it was 'before', as a writer leaves
@@ -259,7 +268,7 @@ static void make_log(const char *kind, const char *name)
     bool loop = strstr(kind, "loop") != NULL, full = strcmp(kind, "until-full") == 0;
     bool flushing = strcmp(kind, "loop-flushing") == 0;
     bool switches = strncmp(kind, "switches", 8) == 0, open_end = strstr(kind, "-open") != NULL;
-    uint32_t rounds = flushing ? 17 : loop ? 20 : 6;
+    uint32_t rounds = flushing ? 17 : loop ? 20 : strcmp(kind, "columns-joined") == 0 ? 3 : 6;
     static uint8_t before[1 << 18];
     ssize_t length = 0;
     struct pt_log_params params = { .clock = POSIXTRACE_CLOCK_MONOTONIC,
@@ -272,6 +281,7 @@ static void make_log(const char *kind, const char *name)
     int fd = open(name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     struct pt_log_writer *w;
 
+    joined = strstr(kind, "joined") != NULL;
     pt_attr_init(&params.attr);
     snprintf(params.attr.name, sizeof params.attr.name, "golden %s", kind);
     params.attr.log_policy = loop   ? POSIX_TRACE_LOOP
@@ -308,10 +318,12 @@ static void make_log(const char *kind, const char *name)
         }
         if (flushing)
             length = pread(fd, before, sizeof before, 0);
-        for (uint32_t a = 0, n = flushing ? 8 * AUTHORS : AUTHORS; a < n; a++)
+        for (uint32_t a = 0, n = flushing || joined ? 8 * AUTHORS : AUTHORS; a < n; a++)
             put_packet(w, a % AUTHORS + 1 + packed,
                        1000 + (uint64_t)round * 100000 + a / AUTHORS * 1000 + a % AUTHORS * 3,
                        flushing ? 0 : round, renamed ? predefined(round) : 0, &totals[a % AUTHORS]);
+        if (joined)
+            pt_log_join_end(w);
         if (renamed && round >= 2)
             rename_threads(totals, round);
         totals[0].lost[POSIXTRACE_LOST_FULL] = round;
