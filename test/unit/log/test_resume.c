@@ -7,6 +7,7 @@
 #include <posixtrace/attr.h>
 #include <posixtrace/info.h>
 #include <sys/stat.h>
+#include "log/reader/block.h"
 #include "log/byteorder.h"
 #include "log/writer/resume.h"
 #include "log/writer/state.h"
@@ -94,6 +95,29 @@ static struct pt_log_tail tail_of(const struct pt_log_packet *packets, size_t n)
     };
 }
 
+/* Blocks have the same events, those that only the memory has included. */
+static void check_blocks(struct pt_log_reader *r, const struct seen_list *wanted)
+{
+    struct pt_log_block b;
+    uint64_t events = 0, sum = 0;
+
+    ck_assert_int_eq(pt_log_reader_rewind(r), 0);
+    while (pt_log_reader_next_block(r, PT_BLOCK_DATA, &b) == 1) {
+        events += b.count;
+        for (size_t i = 0; i < b.count; i++) {
+            struct payload p;
+
+            memcpy(&p, b.data + b.offsets[i], sizeof p);
+            ck_assert_uint_eq(p.wid, b.author->wid);
+            sum += (uint64_t)b.ns[i] * (p.no + 1) + b.ids[i];
+        }
+    }
+    for (size_t i = 0; i < wanted->n; i++)
+        sum -= (1000 + 2 * wanted->at[i].ts) * (wanted->at[i].no + 1) + wanted->at[i].id;
+    ck_assert_uint_eq(events, wanted->n);
+    ck_assert_uint_eq(sum, 0);
+}
+
 static void check_union(int fd, const struct seen_list *wanted, int end)
 {
     struct pt_log_tail tail = tail_of(whole, AUTHORS);
@@ -114,6 +138,7 @@ static void check_union(int fd, const struct seen_list *wanted, int end)
     got.n = 0;
     read_all(r, &got);
     expect_same(&got, wanted, 0);
+    check_blocks(r, wanted);
     ck_assert_int_eq(pt_log_reader_info(r, &info), 0);
     ck_assert_uint_eq(info.events, wanted->n);
     ck_assert_int_eq(info.end, end);
