@@ -197,7 +197,7 @@ START_TEST(windows_in_a_flush)
 {
     int fd = log_file();
     uint64_t number = 0;
-    trace_id_t trid = create_loop(fd, log_policies[_i % 2], 1500 + 300 * (size_t)_i, 1 << 20);
+    trace_id_t trid = create_loop(fd, log_policies[_i % 2], 1500 + 900 * (size_t)_i, 1 << 20);
 
     ck_assert_int_eq(posix_trace_start(trid), 0);
     trace(&number, 1);
@@ -220,7 +220,7 @@ START_TEST(filters_in_a_flush)
     int fd = log_file();
     trace_event_set_t set;
     uint64_t number = 0;
-    trace_id_t trid = create_loop(fd, log_policies[_i % 2], 1500 + 300 * (size_t)_i, 1 << 20);
+    trace_id_t trid = create_loop(fd, log_policies[_i % 2], 1500 + 900 * (size_t)_i, 1 << 20);
 
     ck_assert_int_eq(posix_trace_eventset_empty(&set), 0);
     ck_assert_int_eq(posix_trace_eventset_add(tick, &set), 0);
@@ -242,7 +242,7 @@ START_TEST(losses_before_a_flush)
 {
     int fd = log_file();
     uint64_t number = 0;
-    trace_id_t trid = create_loop(fd, log_policies[_i % 2], 800 + STEP * (size_t)_i / 2, 8192);
+    trace_id_t trid = create_loop(fd, log_policies[_i % 2], 800 + STEP * 3 * (size_t)_i / 2, 8192);
 
     ck_assert_int_eq(posix_trace_start(trid), 0);
     trace(&number, 10);
@@ -256,9 +256,9 @@ END_TEST
 
 static void add(TCase *tc)
 {
-    tcase_add_loop_test(tc, windows_in_a_flush, 0, 200);
-    tcase_add_loop_test(tc, filters_in_a_flush, 0, 200);
-    tcase_add_loop_test(tc, losses_before_a_flush, 0, 200);
+    tcase_add_loop_test(tc, windows_in_a_flush, 0, 67);
+    tcase_add_loop_test(tc, filters_in_a_flush, 0, 67);
+    tcase_add_loop_test(tc, losses_before_a_flush, 0, 67);
     tcase_add_loop_test(tc, shut_down, 0, SIZES);
     tcase_add_loop_test(tc, killed, 0, SIZES);
     tcase_add_loop_test(tc, cut, 0, SIZES);
