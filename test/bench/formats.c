@@ -35,10 +35,12 @@ static const struct subject {
     bool switches;   /* uses the log with context switches */
     double to, from; /* M events/s that are asked; 0: not offered */
     bool lines;      /* import adds events of its own: lines are counted */
+    double bytes;    /* of an event in the export, at most; 0: not asked */
 } subjects[] = {
     { .name = "jsonl", .to = 2, .from = 2 },
     { .name = "csv", .to = 2, .from = 2 },
     { .name = "ctf", .to = 5, .from = 2 },
+    { .name = "parquet", .to = 3, .bytes = 8 },
     { .name = "perfetto", .to = 5 },
     { .name = "chrome", .to = 2 },
     { .name = "btf", .switches = true, .to = 2, .from = 2, .lines = true },
@@ -232,6 +234,22 @@ static void rows(const char *verb, const struct subject *s, double asked,
         .note = bench_text("%.1f MiB to %.1f MiB", once->memory, longer->memory) });
 }
 
+static void size_row(const struct subject *s, const char *path, uint64_t events)
+{
+    struct stat st;
+
+    if (s->bytes <= 0 || stat(path, &st) != 0)
+        return;
+    bench_row(
+        &(struct bench_row){ .id = bench_text("export-%s-bytes", s->name),
+                             .work = bench_text("posixtrace export, %s: bytes an event", s->name),
+                             .value = (double)st.st_size / (double)events,
+                             .unit = "bytes",
+                             .sense = BENCH_AT_MOST,
+                             .limit = s->bytes,
+                             .note = "two fields of 4 bytes, a counter and a hash" });
+}
+
 static struct measured convert(const char *verb, const struct subject *s, const char *in,
                                const char *out)
 {
@@ -267,6 +285,8 @@ static void measure(const struct subject *s)
             from[i] = convert("import", s, out, back);
             imported = s->lines ? lines_in(out) : events_in(back);
         }
+        if (i)
+            size_row(s, out, (uint64_t)events);
         remove_all(out);
         unlink(back);
     }

@@ -131,6 +131,12 @@ static bool wants(void *context, const struct posixtrace_event *e)
     return select_keeps(&ex->select, ex->log.trid, e);
 }
 
+/* The number of an event in the log is in the result: all before it must be read. */
+static bool counts_events(const struct export *ex)
+{
+    return strcmp(ex->format->name, "parquet") == 0;
+}
+
 /* The selection, of the log that is open. */
 static int prepare(struct export *ex)
 {
@@ -145,7 +151,8 @@ static int prepare(struct export *ex)
         return status;
     if (ex->log.seekable) {
         select_warn(s, &ex->log);
-        error = s->from.kind != WHEN_NEVER ? select_position(s, &ex->log) : 0;
+        if (s->from.kind != WHEN_NEVER && !counts_events(ex))
+            error = select_position(s, &ex->log);
     }
     convert.c.wants = wants;
     convert.c.from_ns = s->from.kind != WHEN_NEVER ? &s->from_ns : NULL;

@@ -1,0 +1,414 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The posixtrace authors
+"""The table that export --to=parquet writes, by a reader of our own (parquet_file.py), against what
+print --format=jsonl shows, value by value.
+
+usage: parquet.py CASE POSIXTRACE LOSSY
+"""
+
+import json
+import math
+import os
+import pathlib
+import random
+import resource
+import struct
+import subprocess
+import sys
+import tempfile
+
+from description import Description, DoesNotFit
+from parquet_file import File
+
+CASE, TOOL, LOSSY = sys.argv[1:4]
+FIXED = ["host", "boot", "log", "position", "pid", "tid", "thread_id", "thread", "time", "event",
+         "truncated", "address", "data"]
+NUMBERS = ("u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64", "x8", "x16", "x32", "x64")
+SIZES = {1: 8, 2: 16, 4: 32, 8: 64}
+GROUP_ROWS, GROUP_BYTES, MOST_FIELDS = 1 << 17, 32 << 20, 4000
+
+
+def need(condition, *what):
+    if not condition:
+        sys.exit("not so: " + " ".join(str(w) for w in what))
+
+
+def run(*command, status=0, **options):
+    done = subprocess.run([TOOL, *map(str, command)], capture_output=True, timeout=240, check=False, **options)
+    need(done.returncode == status, *command, "exit", done.returncode, done.stderr.decode())
+    return done
+
+
+def text(data):
+    """As a column shows it: \\xNN for a byte that is not UTF-8."""
+    return data.decode(errors="backslashreplace")
+
+
+def name(shown):
+    return text(shown.encode("utf-8", "surrogateescape"))
+
+
+# ---- expected values ----
+
+def names_twice(field):
+    names = [n for values in field.names.values() for n in values]
+    return len(set(names)) < len(names)
+
+
+def is_text(field):
+    return field.type in ("char", "str")
+
+
+def same(field, value, found, shown):
+    """Is that the value in the column?  shown: in jsonl."""
+    if is_text(field):
+        data = bytes([value]) if isinstance(value, int) else value
+        return found == text(data)
+    if field.type == "bytes":
+        return found == value.hex()
+    if isinstance(value, list):
+        return json.loads(found) == shown
+    if field.names:
+        return found == (field.names[value][0] if value in field.names else str(value)) == str(shown)
+    if field.type in ("f32", "f64"):
+        code = "<" + field.code()
+        return struct.pack(code, value) == struct.pack(code, found)
+    return found == value and isinstance(found, bool) == (field.type == "bool")
+
+
+def is_whole(description, values, data):
+    """Does the text of the fields say all that the data has?  By the documented reasons."""
+    for field, (_, value) in zip(description.fields, values):
+        items = value if isinstance(value, list) else [value]
+        if is_text(field):
+            raw = bytes(items) if isinstance(value, int) else value
+            if text(raw).encode() != raw:
+                return False
+        elif field.type in ("f32", "f64") and isinstance(value, list):
+            if not all(map(math.isfinite, value)):
+                return False
+        if field.names and names_twice(field):
+            return False
+    return description.encode(values) == data
+
+
+class Again(Description):
+    """The data from its values, where that is one."""
+
+    def encode(self, values):
+        out = b""
+        for f, (_, value) in zip(self.fields, values):
+            items = value if isinstance(value, (list, bytes)) else [value]
+            if f.count:
+                out += struct.pack(self.order + {"u8": "B", "u16": "H", "u32": "I"}[f.count], len(items))
+            if f.type == "bytes" or f.type == "str":
+                out += value.ljust(f.fixed or 0, b"\0") + (b"" if f.fixed or f.count or f.type == "bytes" else b"\0")
+            elif f.type in ("char", "bool"):
+                out += bytes(items)
+            else:
+                out += b"".join(struct.pack(self.order + f.code(), i) for i in items)
+        return out
+
+
+def column_names(objects, pairs):
+    """Of fields, in the order of the first event of each type.  Descriptions of system types are
+    not in jsonl."""
+    descriptions, columns, used = {}, {}, set()
+    for o in objects:
+        if "description" in o:
+            descriptions[o["event"]] = Again(o["description"])
+        elif "fields" in o and o["event"] not in descriptions:
+            descriptions[o["event"]] = Again(pairs["posixtrace.description." + o["event"]])
+    for o in objects:
+        if o["event"] not in descriptions or o["event"] in columns:
+            continue
+        columns[o["event"]] = []
+        for field in descriptions[o["event"]].fields:
+            free = base = f"{name(o['event'])}.{field.name}"
+            number = 1
+            while free in used:
+                number += 1
+                free = f"{base}#{number}"
+            used.add(free)
+            columns[o["event"]].append(free)
+    return descriptions, columns
+
+
+def check_type(field, column):
+    want = 6
+    size = struct.calcsize("<" + field.code()) if field.type in (*NUMBERS, "f32", "f64") else 1
+    if not (field.fixed is not None or field.count or is_text(field) or field.type == "bytes"):
+        if field.type in ("f32", "f64"):
+            want = 4 if size == 4 else 5
+        elif field.type == "bool":
+            want = 0
+        elif not field.names:
+            want = 2 if size == 8 else 1
+            need(column.logical[10] == {1: SIZES[size], 2: field.type[0] == "i"}, column.logical)
+            need(column.converted == (15 if field.type[0] == "i" else 11) + SIZES[size].bit_length() - 4,
+                 column.converted)
+    need(column.kind == want and column.optional, column.name, field.type, column.kind)
+    need(want != 6 or (column.logical == {1: {}} and column.converted == 0), column.name)
+
+
+def check_fixed(file, row, o):
+    want = {"position": row, "pid": o["pid"], "tid": o["tid"], "thread_id": int(o["thread_id"], 16),
+            "thread": name(o["thread"]), "time": o["ts"], "event": name(o["event"]),
+            "truncated": bool(o["trunc"]), "address": int(o["addr"], 16)}
+    for key, value in want.items():
+        found = file.by_name[key].values[row]
+        need(found == value, f"row {row}: {key} is {found!r}, not {value!r}")
+
+
+def compare(file, lines, limit=MOST_FIELDS):
+    """All of the table, but for the columns of the log."""
+    objects = [json.loads(line) for line in lines.decode().split("\n")[:-1]]
+    descriptions, columns = column_names(objects, file.pairs)
+    need(file.rows == len(objects), file.rows, "rows for", len(objects))
+    names = [n for fields in columns.values() for n in fields][:limit]
+    need([c.name for c in file.columns] == FIXED + names, "other columns")
+    for event, fields in columns.items():
+        for field, column in zip(descriptions[event].fields, fields):
+            if column in file.by_name:
+                check_type(field, file.by_name[column])
+    for o in objects:
+        if "description" in o:
+            need(o["description"] in [v for k, v in file.pairs.items() if k.endswith(name(o["event"]))], o)
+    left = {n: len(file.by_name[n].values) for n in names}
+    nulls = {n: file.by_name[n].values.count(None) for n in names}
+    for row, o in enumerate(objects):
+        check_fixed(file, row, o)
+        data, held = bytes.fromhex(o["data"]), file.by_name["data"].values[row]
+        if o.get("fields") is None:
+            need(held == data, f"row {row}: data {held!r}")
+            need(all(file.by_name[n].values[row] is None for n in columns.get(o["event"], ()) if n in left),
+                 f"row {row}: a field")
+            continue
+        description = descriptions[o["event"]]
+        values = description.decode(data)
+        all_there = True
+        for field, (key, value), column in zip(description.fields, values, columns[o["event"]]):
+            if column not in left:
+                all_there = False
+                continue
+            found = file.by_name[column].values[row]
+            need(same(field, value, found, o["fields"][key]), f"row {row}: {column}: {found!r} for {value!r}")
+            left[column] -= 1
+        whole = all_there and is_whole(description, values, data)
+        need(held == (None if whole else data), f"row {row}: data {held!r}, whole {whole}: {o}")
+    need(left == nulls, "values in rows of other types")
+    return file
+
+
+# ---- random logs ----
+
+def random_field(rng, number, last):
+    kind = rng.choice((*NUMBERS, *NUMBERS, "f32", "f64", "bool", "char", "str", "str", "bytes"))
+    extent = rng.choice(("", "", "", "[3]", ":u8"))
+    if kind == "bytes" and not (extent or last):
+        extent = "[5]"
+    names = ""
+    if kind in NUMBERS and rng.random() < 0.2:
+        names = rng.choice((" {a, b, c = 7}", " {x = 1, y = 2, x = 3}", " {only}"))
+    return f"{kind}{extent} f{number}{names}"
+
+
+def random_number(rng, code):
+    size = 8 * struct.calcsize(code)
+    low = -(1 << size - 1) if code.islower() else 0
+    high = (1 << size - (1 if code.islower() else 0)) - 1
+    return rng.choice((low, high, max(low, min(high, rng.randint(-3, 8))), rng.randint(low, high)))
+
+
+def random_value(rng, field, order):
+    count = {None: 1}.get(field.fixed, field.fixed)
+    if field.count:
+        count = rng.choice((0, 1, 2, 9))
+    out = struct.pack(order + {"u8": "B", "u16": "H", "u32": "I"}[field.count], count) if field.count else b""
+    words = (b"", b"plain", "ümlaut €".encode(), b"\xff\xfe", b"\xe2\x82", b"line\nend \"quoted\"", b"same")
+    if field.type == "str" and not field.count and field.fixed is None:
+        return rng.choice((*words, rng.randbytes(9).replace(b"\0", b"1"))) + b"\0"
+    if field.type in ("str", "char", "bytes"):
+        if field.type == "bytes" and field.fixed is None and not field.count:
+            return rng.choice(words)
+        return out + rng.choice((rng.randbytes(count), b"abcdefghi"[:count], b"\0" * count, b"a".ljust(count, b"\0")[:count]))
+    for _ in range(count):
+        if field.type == "bool":
+            out += bytes([rng.choice((0, 1, 1, rng.randrange(256)))])
+        elif field.type in ("f32", "f64"):
+            out += struct.pack(order + field.code(),
+                               rng.choice((0.0, -0.0, 1.5, math.inf, -math.inf, math.nan, -1e30, rng.random())))
+        else:
+            out += struct.pack(order + field.code(), random_number(rng, field.code()))
+    return out
+
+
+def random_types(rng, count):
+    types = []
+    for i in range(count):
+        fields = 60 if i == 0 else rng.randint(1, 5)
+        words = [random_field(rng, n, n == fields - 1) for n in range(fields)]
+        order = rng.choice(("", "", "be;"))
+        types.append((f"type-{i}", order + "; ".join(words) if rng.random() < 0.9 or i == 0 else None))
+    types += [("select \"*\" from 'x'; --", "u32 a"), ("d\udcff", "u8 a"), ("d\\xff", "u8 a"), ("d\udcff.a", "u8 a"),
+              ("data", "i64 a; str b"), ("", "u8 a"), ("günther €.x", "f64 a"), ("nothing", None)]
+    return types
+
+
+def line(ts, event, data, tid=7, thread="main", trunc=0, description=None, address=0x401234, thread_id=1):
+    o = {"ts": ts, "pid": 5, "tid": tid, "thread_id": hex(thread_id), "thread": thread, "event": event,
+         "addr": hex(address), "trunc": trunc, "data": data.hex()}
+    if description:
+        o["description"] = description
+    return json.dumps(o) + "\n"
+
+
+def random_log(rng, count, types):
+    seen, ts, lines = set(), rng.choice((0, 10**18)), []
+    for _ in range(count):
+        event, description = rng.choice(types)
+        if rng.random() < 0.3:
+            event, description = types[0]
+        data, trunc = rng.randbytes(rng.choice((0, 1, 9, 300))), 0
+        if description:
+            d = Description(description)
+            data = b"".join(random_value(rng, f, d.order) for f in d.fields)
+            if rng.random() < 0.1:
+                data, trunc = data[:rng.randrange(len(data) + 1)], 1
+        ts += rng.choice((0, 1, 170, rng.randint(0, 10**10)))
+        tid = rng.randint(1, 5)
+        lines.append(line(ts, event, data, tid, rng.choice(("main", "", "w\udcff", "é"))[:1] + str(tid), trunc,
+                          None if event in seen else description,
+                          rng.choice((0, 2**64 - 1, rng.getrandbits(47))), rng.choice((0, 2**64 - 1))))
+        seen.add(event)
+    return "".join(lines)
+
+
+def make(folder, lines):
+    (folder / "in.jsonl").write_text(lines)
+    run("import", "--from=jsonl", "--force", folder / "in.jsonl", folder / "a.ptl")
+    return folder / "a.ptl"
+
+
+def table(log, *options, **more):
+    """The table of a log, and what the tool said."""
+    out = log.parent / "out.parquet"
+    said = run("export", "--to=parquet", "--force", *options, log, out, **more).stderr.decode()
+    return File(out.read_bytes()), said
+
+
+def shown(log, *options):
+    return run("print", "--format=jsonl", *options, log).stdout
+
+
+def case_random(folder):
+    seed = int(os.environ.get("POSIXTRACE_SEED", random.randrange(2**32)))
+    print("seed", seed, flush=True)
+    rng = random.Random(seed)
+    for count, types in ((3000, 300), (1, 1), (400, 3), (5000, 20)):
+        types = [t for t in random_types(rng, types) if t[0]]
+        log = make(folder, random_log(rng, count, types))
+        compare(table(log)[0], shown(log))
+        piped = subprocess.run([TOOL, "export", "--to=parquet", "-", "-"], input=log.read_bytes(),
+                               capture_output=True, check=True)
+        need(piped.stdout == (folder / "out.parquet").read_bytes(), "another file from a pipe")
+
+
+def case_empty(folder):
+    log = make(folder, "")
+    file = compare(table(log)[0], shown(log))
+    need(file.rows == 0 and not file.groups, file.rows)
+    file, _ = table(log, "--host=here ü")
+    need([c.name for c in file.columns] == FIXED, "columns")
+
+
+def case_groups(folder):
+    """Groups end by rows and by bytes, and columns may come late."""
+    lines = [line(i * 170 + i % 7, "tick", struct.pack("<IQ", i % 5, i * 2654435761 % 2**32), i // 8 % 4 + 1,
+                  description="u32 a; u64 b" if i == 0 else None) for i in range(2 * GROUP_ROWS)]
+    end = 2 * GROUP_ROWS * 171
+    lines += [line(end + i, "big", bytes([i % 251]) * 60000) for i in range(GROUP_BYTES // 60000 + 2)]
+    lines.append(line(2 * end, "late", b"\1\0x\0", description="bool a; bool b; str c"))
+    log = make(folder, "".join(lines))
+    file = compare(table(log)[0], shown(log))
+    need(file.groups[:2] == [GROUP_ROWS] * 2 and len(file.groups) == 4, file.groups)
+
+
+def case_fields(folder):
+    """More fields than a file has columns for."""
+    lines = [line(i, f"t{i}", bytes(range(60)), description="; ".join(f"u8 f{n}" for n in range(60)))
+             for i in range(70)]
+    log = make(folder, "".join(lines))
+    file, said = table(log)
+    need(len(file.columns) == len(FIXED) + MOST_FIELDS, len(file.columns))
+    need("at most 4000 columns of fields: 20 of the 60 fields of 't66'" in said, said)
+    compare(file, shown(log))
+
+
+def case_columns(folder):
+    """The columns of the log, and options."""
+    log = make(folder, "".join(line(10**18 + i, "tick", b"") for i in range(10)))
+    identity = json.loads(run("info", "--format=jsonl", log).stdout)
+    file, _ = table(log, "--host=a\"b\udcff")
+    need(set(file.by_name["host"].values) == {"a\"b\\xff"}, file.by_name["host"].values)
+    need(set(file.by_name["boot"].values) == {None}, "boot")
+    ids = set(file.by_name["log"].values)
+    need(ids == {identity["id"]}, identity)
+    need(file.by_name["time"].logical == {8: {1: True, 2: {3: {}}}}, file.by_name["time"].logical)
+    need(10 in table(log, "--time=integer")[0].by_name["time"].logical, "an integer")
+    file, _ = table(log, f"--from=@{10**9}.000000004")
+    need(file.by_name["position"].values == [4, 5, 6, 7, 8, 9], file.by_name["position"].values)
+    said = run("export", "--to=parquet", "--time=soon", log, folder / "none", status=1).stderr.decode()
+    need("--time=soon" in said and not (folder / "none").exists(), said)
+
+
+def case_lost(folder):
+    for how in ("loop", "full", "stream", "one"):
+        log = folder / "lost.ptl"
+        subprocess.run([LOSSY, str(log), how], check=True, timeout=60)
+        file = compare(table(log)[0], shown(log))
+        info = json.loads(run("info", "--format=jsonl", log).stdout)
+        lost = int(file.pairs["posixtrace.lost"])
+        causes = {k[16:]: int(v) for k, v in file.pairs.items() if k.startswith("posixtrace.lost.")}
+        need(lost > 0 and (lost, causes) == (info["lost"], info["lost_by_cause"]), file.pairs, info)
+        need(how != "one" or "posix_trace_overflow" in file.by_name["event"].values, "no mark")
+
+
+def case_damaged(folder):
+    whole = make(folder, "".join(line(i, "tick", bytes(8), i % 3, description="u64 a" if i == 0 else None)
+                                 for i in range(20000)))
+    data = bytearray(whole.read_bytes())
+    for at in (len(data) // 2, len(data) // 3):
+        data[at] ^= 0x55
+        log = folder / "damaged.ptl"
+        log.write_bytes(data)
+        compare(table(log)[0], shown(log))
+    log.write_bytes(data[:len(data) * 2 // 3])
+    file, said = table(log)
+    compare(file, shown(log))
+    need("cut" in said, said)
+
+
+def no_space():
+    resource.setrlimit(resource.RLIMIT_FSIZE, (60000, 60000))
+
+
+def case_full(folder):
+    """A disk without room leaves no file, under that name or another."""
+    rng = random.Random(1)
+    log = make(folder, "".join(line(i, "tick", rng.randbytes(64)) for i in range(3000)))
+    place = folder / "place"
+    place.mkdir()
+    said = run("export", "--to=parquet", log, place / "x.parquet", status=1, preexec_fn=no_space).stderr.decode()
+    need("cannot write" in said and not list(place.iterdir()), said, list(place.iterdir()))
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([TOOL, "export", "--to=parquet", log, "-"], stdout=full, stderr=subprocess.PIPE, check=False)
+    need(done.returncode == 1 and b"No space left" in done.stderr, done)
+    said = run("export", "--to=parquet", log, place / "x.parquet", status=1,
+               env={**os.environ, "TMPDIR": str(folder / "nowhere")}).stderr.decode()
+    need("TMPDIR" in said and not list(place.iterdir()), said)
+
+
+with tempfile.TemporaryDirectory() as made:
+    globals()["case_" + CASE](pathlib.Path(made))
