@@ -7,9 +7,10 @@
  *
  * usage: formats POSIXTRACE [FORMAT]...
  *
- * Two logs are made: 8-byte events described as "u32 a; u32 b" of four threads in turns; and one
- * with context switches and begin/end pairs around them, for formats that need those.  The imported
- * files are the exported ones.  posix_trace_getnext_event() reads the same log before each, to
+ * Three logs are made: 8-byte events described as "u32 a; u32 b" of four threads in turns; one
+ * with context switches and begin/end pairs around them, for formats that need those; and one like
+ * the first whose times, threads and numbers are irregular, as those of programs are, for formats
+ * that compress.  The imported files are the exported ones.  posix_trace_getnext_event() reads the same log before each, to
  * distinguish a slow machine from slow code.
  */
 #include <fcntl.h>
@@ -30,9 +31,13 @@ enum { RUNS = 3, THREADS = 4, LONGER = 4 };
 #define MIB      (1024.0 * 1024)
 #define MAY_GROW 1.1
 
+enum kind { TYPED, SWITCHES, IRREGULAR, KINDS };
+
+static const char *const kinds[KINDS] = { "typed", "switches", "irregular" };
+
 static const struct subject {
     const char *name;
-    bool switches;   /* uses the log with context switches */
+    enum kind log;
     double to, from; /* M events/s that are asked; 0: not offered */
     bool lines;      /* import adds events of its own: lines are counted */
     double bytes;    /* of an event in the export, at most; 0: not asked */
@@ -40,16 +45,16 @@ static const struct subject {
     { .name = "jsonl", .to = 2, .from = 2 },
     { .name = "csv", .to = 2, .from = 2 },
     { .name = "ctf", .to = 5, .from = 2 },
-    { .name = "parquet", .to = 3, .bytes = 8 },
+    { .name = "parquet", .log = IRREGULAR, .to = 3, .bytes = 8 },
     { .name = "perfetto", .to = 5 },
     { .name = "chrome", .to = 2 },
-    { .name = "btf", .switches = true, .to = 2, .from = 2, .lines = true },
+    { .name = "btf", .log = SWITCHES, .to = 2, .from = 2, .lines = true },
     { .name = "kev", .to = 5, .from = 5 },
     { .name = "traceprinter", .to = 2, .from = 2 },
     { .name = "shark", .to = 5, .from = 5 },
     { .name = "rkh", .to = 5, .from = 5 },
     { .name = "trazer", .to = 2, .from = 2 },
-    { .name = "kiwi", .switches = true, .to = 2 },
+    { .name = "kiwi", .log = SWITCHES, .to = 2 },
 };
 
 static char *tool;
@@ -78,22 +83,25 @@ static const char *event_of(bool switches, long n)
     return switches ? turn[n % 8] : n & 1 ? "speed" : "load";
 }
 
-static void make_log(const char *path, bool switches, long events)
+static void make_log(const char *path, enum kind kind, long events)
 {
     static const char *const described[] = { "speed", "load", "step", "job:begin", "job:end" };
     int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), error;
+    bool switches = kind == SWITCHES, irregular = kind == IRREGULAR;
     posixtrace_log_builder_t *builder;
+    int64_t ns = 1700000000000000000;
+    uint32_t random = 1;
 
     error = fd < 0 ? 1 : posixtrace_log_builder_create(fd, NULL, &builder);
     for (int i = 0; !error && i < 5; i++)
         error = posixtrace_log_builder_describe(builder, described[i], "u32 a; u32 b");
     for (long i = 0; !error && i < events; i++) {
-        int thread = (int)(i / 8 % THREADS);
+        int thread = irregular ? (int)(random >> 20) % THREADS : (int)(i / 8 % THREADS);
         bool of_system = switches && (i % 8 == 0 || i % 8 == 7);
         /* of a switch: which processor */
         const uint32_t data[2] = { of_system ? (uint32_t)thread % 2 : (uint32_t)i,
-                                   (uint32_t)i * 2654435761u };
-        struct posixtrace_event e = { .ns = 1700000000000000000 + i * 170,
+                                   irregular ? random >> 12 : (uint32_t)i * 2654435761u };
+        struct posixtrace_event e = { .ns = ns,
                                       .pid = 4711,
                                       .tid = 4712 + thread,
                                       .thread_id = 0x7f0000001000u + (uint64_t)thread * 0x1000,
@@ -104,6 +112,8 @@ static void make_log(const char *path, bool switches, long events)
                                       .data_len = of_system ? 4 : 8 };
 
         error = posixtrace_log_builder_add(builder, &e, sizeof e);
+        random = random * 1664525u + 1013904223u;
+        ns += irregular ? 20 + (random >> 24) : 170;
     }
     if (error || posixtrace_log_builder_finish(builder) != 0)
         bench_wrong("no log could be made at %s", path);
@@ -111,13 +121,13 @@ static void make_log(const char *path, bool switches, long events)
 }
 
 /* In processes of their own, so that their memory is not counted as that of others. */
-static void apart(void (*work)(const char *, bool, long), const char *path, bool switches,
+static void apart(void (*work)(const char *, enum kind, long), const char *path, enum kind kind,
                   long events)
 {
     pid_t pid = fork();
 
     if (pid == 0) {
-        work(path, switches, events);
+        work(path, kind, events);
         _exit(bench_end());
     }
     if (pid < 0 || waitpid(pid, NULL, 0) != pid)
@@ -247,7 +257,7 @@ static void size_row(const struct subject *s, const char *path, uint64_t events)
                              .unit = "bytes",
                              .sense = BENCH_AT_MOST,
                              .limit = s->bytes,
-                             .note = "two fields of 4 bytes, a counter and a hash" });
+                             .note = "a counter, a number of 20 bits, irregular times" });
 }
 
 static struct measured convert(const char *verb, const struct subject *s, const char *in,
@@ -267,7 +277,7 @@ static void remove_all(const char *path)
 
 static void measure(const struct subject *s)
 {
-    const char *kind = s->switches ? "switches" : "typed";
+    const char *kind = kinds[s->log];
     long events = EVENTS * LONGER;
     struct measured to[2], from[2];
     uint64_t imported = 0;
@@ -310,12 +320,9 @@ int main(int argc, char **argv)
         return bench_end();
     }
     bench_pin(0);
-    for (int longer = 0; longer < 2; longer++) {
-        apart(make_log, place(longer ? "typed-1.ptl" : "typed-0.ptl"), false,
-              longer ? EVENTS * LONGER : EVENTS);
-        apart(make_log, place(longer ? "switches-1.ptl" : "switches-0.ptl"), true,
-              longer ? EVENTS * LONGER : EVENTS);
-    }
+    for (int i = 0; i < 2 * KINDS; i++)
+        apart(make_log, place(bench_text("%s-%d.ptl", kinds[i / 2], i % 2)), (enum kind)(i / 2),
+              i % 2 ? EVENTS * LONGER : EVENTS);
     for (size_t i = 0; i < BENCH_COUNT(subjects); i++)
         if (bench_chosen(argc - 1, argv + 1, subjects[i].name))
             measure(&subjects[i]);
