@@ -20,18 +20,13 @@ import tempfile
 
 from description import Description, DoesNotFit
 from parquet_file import File
-from parquet_logs import GROUP_ROWS, NUMBERS, big_log, line, random_log, random_types
+from parquet_logs import GROUP_ROWS, NUMBERS, big_log, line, need, random_log, random_types
 
 CASE, TOOL, LOSSY = sys.argv[1:4]
 FIXED = ["host", "boot", "log", "position", "pid", "tid", "thread_id", "thread", "time", "event",
          "truncated", "address", "data"]
 SIZES = {1: 8, 2: 16, 4: 32, 8: 64}
 MOST_FIELDS = 4000
-
-
-def need(condition, *what):
-    if not condition:
-        sys.exit("not so: " + " ".join(str(w) for w in what))
 
 
 def run(*command, status=0, **options):

@@ -20,7 +20,7 @@ import sys
 import tempfile
 
 from parquet_file import BYTE_ARRAY, DOUBLE, FLOAT, STRING, File
-from parquet_logs import big_log, line, random_log, random_types
+from parquet_logs import big_log, line, need, random_log, random_types
 
 TOOL = sys.argv[1]
 PACKAGE = "@duckdb/node-api@1.5.6-r.1"
@@ -41,11 +41,6 @@ for (const query of JSON.parse(readFileSync(process.argv[2]))) {
 def skip(why):
     print(f"skipped: {why}")
     sys.exit(SKIP)
-
-
-def need(condition, *what):
-    if not condition:
-        sys.exit("not so: " + " ".join(str(w) for w in what))
 
 
 def install(folder):

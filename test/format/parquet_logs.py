@@ -5,11 +5,17 @@
 import json
 import math
 import struct
+import sys
 
 from description import Description
 
 NUMBERS = ("u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64", "x8", "x16", "x32", "x64")
 GROUP_ROWS, GROUP_BYTES = 1 << 17, 32 << 20  # of a row group
+
+
+def need(condition, *what):
+    if not condition:
+        sys.exit("not so: " + " ".join(str(w) for w in what))
 
 
 def random_field(rng, number, last):
