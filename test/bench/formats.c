@@ -10,8 +10,8 @@
  * Three logs are made: 8-byte events described as "u32 a; u32 b" of four threads in turns; one
  * with context switches and begin/end pairs around them, for formats that need those; and one like
  * the first whose times, threads and numbers are irregular, as those of programs are, for formats
- * that compress.  The imported files are the exported ones.  posix_trace_getnext_event() reads the same log before each, to
- * distinguish a slow machine from slow code.
+ * that compress.  The imported files are the exported ones.  posix_trace_getnext_event() reads the
+ * same log before each, to distinguish a slow machine from slow code.
  */
 #include <fcntl.h>
 #include <stdio.h>
