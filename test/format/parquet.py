@@ -213,6 +213,13 @@ def shown(log, *options):
     return run("print", "--format=jsonl", *options, log).stdout
 
 
+def compare_pipe(log):
+    """A log in a pipe gives the same file."""
+    piped = subprocess.run([TOOL, "export", "--to=parquet", "-", "-"], input=log.read_bytes(),
+                           capture_output=True, check=True)
+    need(piped.stdout == (log.parent / "out.parquet").read_bytes(), "another file from a pipe")
+
+
 def case_random(folder):
     seed = int(os.environ.get("POSIXTRACE_SEED", random.randrange(2**32)))
     print("seed", seed, flush=True)
@@ -221,9 +228,7 @@ def case_random(folder):
         types = random_types(rng, types)
         log = make(folder, random_log(rng, count, types))
         compare(table(log)[0], shown(log))
-        piped = subprocess.run([TOOL, "export", "--to=parquet", "-", "-"], input=log.read_bytes(),
-                               capture_output=True, check=True)
-        need(piped.stdout == (folder / "out.parquet").read_bytes(), "another file from a pipe")
+        compare_pipe(log)
 
 
 def case_empty(folder):
@@ -256,9 +261,10 @@ def case_columns(folder):
     """The columns of the log, and options."""
     log = make(folder, "".join(line(10**18 + i, "tick", b"") for i in range(10)))
     identity = json.loads(run("info", "--format=jsonl", log).stdout)
+    file, _ = table(log)
+    need(set(file.by_name["host"].values) == {identity.get("host")}, identity)
     file, _ = table(log, "--host=a\"b\udcff")
     need(set(file.by_name["host"].values) == {"a\"b\\xff"}, file.by_name["host"].values)
-    need(set(file.by_name["boot"].values) == {None}, "boot")
     ids = set(file.by_name["log"].values)
     need(ids == {identity["id"]}, identity)
     need(file.by_name["time"].logical == {8: {1: True, 2: {3: {}}}}, file.by_name["time"].logical)
@@ -274,8 +280,12 @@ def case_lost(folder):
         log = folder / "lost.ptl"
         subprocess.run([LOSSY, str(log), how], check=True, timeout=60)
         file = compare(table(log)[0], shown(log))
+        compare_pipe(log)
         info = json.loads(run("info", "--format=jsonl", log).stdout)
         lost = int(file.pairs["posixtrace.lost"])
+        need(set(file.by_name["host"].values) == {os.uname().nodename}, file.by_name["host"].values[0])
+        boot = pathlib.Path("/proc/sys/kernel/random/boot_id").read_text().strip().replace("-", "")
+        need(set(file.by_name["boot"].values) == {boot}, file.by_name["boot"].values[0], boot)
         causes = {k[16:]: int(v) for k, v in file.pairs.items() if k.startswith("posixtrace.lost.")}
         need(lost > 0 and (lost, causes) == (info["lost"], info["lost_by_cause"]), file.pairs, info)
         need(how != "one" or "posix_trace_overflow" in file.by_name["event"].values, "no mark")

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include "analysis/format/parquet/types.h"
+#include "text/number.h"
 
 enum { ROWS = 1 << 17, BYTES = 32 << 20 }; /* of a group at most, but for the last event */
 
@@ -90,16 +91,35 @@ static void set_text(struct pt_parquet_column *c, const char *text)
     pt_parquet_bytes_free(&good);
 }
 
+/* An identity in hexadecimal; "" for zeros. */
+static void put_identity(char to[2 * 16 + 1], const uint8_t id[16])
+{
+    static const uint8_t none[16];
+
+    to[0] = '\0';
+    if (memcmp(id, none, sizeof none) != 0)
+        *pt_number_bytes(to, id, sizeof none) = '\0';
+}
+
+/* What the log knows of itself, and not the machine that the export runs on. */
 static void set_origin(struct writer *w)
 {
     const char *host = pt_job_option(w->job, "host", 0);
     struct posixtrace_info info = { .events = 0 };
     char id[2 * sizeof info.id + 1] = "";
+    int error = posixtrace_get_info(w->job->trid, &info, sizeof info);
 
-    if (posixtrace_get_info(w->job->trid, &info, sizeof info) == 0)
-        for (size_t i = 0; i < sizeof info.id; i++)
-            sprintf(id + 2 * i, "%02x", info.id[i]);
+    if (error) {
+        pt_job_fail(w->job, error, "cannot read what the log says of itself: %s", strerror(error));
+        return;
+    }
+    put_identity(id, info.boot_id);
+    if (id[0])
+        set_text(w->fixed[BOOT], id);
+    pt_number_bytes(id, info.id, sizeof info.id);
     set_text(w->fixed[LOG], id);
+    if (!host && info.host[0])
+        host = info.host;
     if (host)
         set_text(w->fixed[HOST], host);
 }
@@ -273,7 +293,7 @@ static int write_parquet(struct pt_job *job)
 }
 
 static const struct posixtrace_format_option options[] = {
-    { "host", "NAME: the machine's name, for the column host" },
+    { "host", "NAME: the machine's name, in the place of the log's" },
     { "time", "integer: the column time is a number, not a timestamp (timestamp)" },
     { NULL, NULL }
 };
