@@ -30,7 +30,7 @@ static inline uint8_t *pt_parquet_bytes_add(struct pt_parquet_bytes *b, size_t s
 {
     uint8_t *to;
 
-    if (size > b->room - b->used && !pt_parquet_bytes_grow(b, size))
+    if (size >= b->room - b->used && !pt_parquet_bytes_grow(b, size))
         return NULL;
     to = b->at + b->used;
     b->used += size;

@@ -102,7 +102,7 @@ static void put_page_head(struct pt_parquet_bytes *to, int type, size_t bytes, s
 static void put_plain(struct pt_parquet_bytes *page, const struct pt_parquet_column *c,
                       size_t count)
 {
-    const uint8_t *at = c->text.at;
+    const uint8_t *at = c->text.at ? c->text.at : (const uint8_t *)"";
 
     if (c->type == PT_PARQUET_BOOLEAN) {
         pt_parquet_put_bits(page, c->values.at, count);
@@ -128,7 +128,8 @@ static void use_dictionary(struct pt_parquet_file *f, struct chunk *k,
     k->encoding = DICTIONARY;
     k->entries = entries;
     pt_parquet_put(&f->dictionary, values->at, values->used);
-    put_ids(&f->page, ids, k->count, entries);
+    if (!ids->failed)
+        put_ids(&f->page, ids, k->count, entries);
 }
 
 static void put_numbers(struct pt_parquet_file *f, struct chunk *k)
@@ -158,15 +159,14 @@ static void put_numbers(struct pt_parquet_file *f, struct chunk *k)
 static bool number_texts(struct pt_parquet_file *f, const struct chunk *k)
 {
     const struct pt_parquet_column *c = k->column;
-    const uint8_t *at = c->text.at;
+    const uint8_t *at = c->text.at ? c->text.at : (const uint8_t *)"";
 
     pt_parquet_texts_clear(&f->texts);
     f->text_ids.used = 0;
     for (size_t i = 0; i < k->count; i++) {
         uint32_t length = pt_parquet_get32(&c->values, i);
 
-        pt_parquet_put32(&f->text_ids,
-                         pt_parquet_texts_number(&f->texts, at ? at : (void *)"", length));
+        pt_parquet_put32(&f->text_ids, pt_parquet_texts_number(&f->texts, at, length));
         if (f->texts.count > PT_PARQUET_ENTRIES || f->texts.count > 64 + i / 2)
             return false;
         at += length;

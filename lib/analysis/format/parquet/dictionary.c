@@ -48,11 +48,13 @@ static size_t find(const struct pt_parquet_texts *t, const void *at, size_t leng
 
 static bool make_room(struct pt_parquet_texts *t)
 {
-    size_t slots = t->slots.used / sizeof(uint32_t), length;
+    size_t slots = FIRST_SLOTS, length;
 
-    if (2 * (t->count + 1) <= slots)
+    if (2 * (t->count + 1) <= t->slots.used / sizeof(uint32_t))
         return true;
-    if (!renew(&t->slots, slots ? 2 * slots : FIRST_SLOTS))
+    while (slots < 2 * (t->count + 1))
+        slots *= 2;
+    if (!renew(&t->slots, slots))
         return false;
     for (size_t i = 0; i < t->count; i++) {
         const uint8_t *at = pt_parquet_texts_get(t, i, &length);
@@ -68,7 +70,7 @@ uint32_t pt_parquet_texts_number(struct pt_parquet_texts *t, const void *at, siz
     size_t slot;
     uint32_t number;
 
-    if (t->text.failed || t->offsets.failed || !make_room(t))
+    if (t->text.failed || t->offsets.failed || t->slots.failed || !make_room(t))
         return UINT32_MAX;
     slot = find(t, at, length);
     number = pt_parquet_get32(&t->slots, slot);
