@@ -186,7 +186,6 @@ static void put_data(struct writer *w, const struct posixtrace_event *e)
     pt_parquet_put32(&w->data_rows, w->rows);
     pt_parquet_put32(&c->values, (uint32_t)e->data_len);
     pt_parquet_put(&c->text, e->data, e->data_len);
-    w->bytes += e->data_len;
 }
 
 static void put_event(struct writer *w, const struct posixtrace_event *e)
@@ -205,6 +204,7 @@ static void put_event(struct writer *w, const struct posixtrace_event *e)
     put_event_name(w, e);
     if (!pt_parquet_types_put(&w->types, e, w->rows))
         put_data(w, e);
+    w->bytes += e->data_len;
     w->rows++;
 }
 
