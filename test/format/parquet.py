@@ -147,13 +147,15 @@ def check_type(field, column):
     need(want != 6 or (column.logical == {1: {}} and column.converted == 0), column.name)
 
 
-def check_fixed(file, row, o):
-    want = {"position": row, "pid": o["pid"], "tid": o["tid"], "thread_id": int(o["thread_id"], 16),
-            "thread": name(o["thread"]), "time": o["ts"], "event": name(o["event"]),
-            "truncated": bool(o["trunc"]), "address": int(o["addr"], 16)}
-    for key, value in want.items():
-        found = file.by_name[key].values[row]
-        need(found == value, f"row {row}: {key} is {found!r}, not {value!r}")
+def check_fixed(file, objects):
+    want = {"position": list(range(len(objects))), "pid": [o["pid"] for o in objects],
+            "tid": [o["tid"] for o in objects], "thread_id": [int(o["thread_id"], 16) for o in objects],
+            "thread": [name(o["thread"]) for o in objects], "time": [o["ts"] for o in objects],
+            "event": [name(o["event"]) for o in objects], "truncated": [bool(o["trunc"]) for o in objects],
+            "address": [int(o["addr"], 16) for o in objects]}
+    for key, values in want.items():
+        found = file.by_name[key].values
+        need(found == values, key, [(i, f, v) for i, (f, v) in enumerate(zip(found, values)) if f != v][:3])
 
 
 def compare(file, lines, limit=MOST_FIELDS):
@@ -172,8 +174,8 @@ def compare(file, lines, limit=MOST_FIELDS):
             need(o["description"] in [v for k, v in file.pairs.items() if k.endswith(name(o["event"]))], o)
     left = {n: len(file.by_name[n].values) for n in names}
     nulls = {n: file.by_name[n].values.count(None) for n in names}
+    check_fixed(file, objects)
     for row, o in enumerate(objects):
-        check_fixed(file, row, o)
         data, held = bytes.fromhex(o["data"]), file.by_name["data"].values[row]
         if o.get("fields") is None:
             need(held == data, f"row {row}: data {held!r}")
@@ -224,7 +226,7 @@ def case_random(folder):
     seed = int(os.environ.get("POSIXTRACE_SEED", random.randrange(2**32)))
     print("seed", seed, flush=True)
     rng = random.Random(seed)
-    for count, types in ((3000, 300), (1, 1), (400, 3), (5000, 20)):
+    for count, types in ((2000, 300), (1, 1), (300, 3), (1000, 20)):
         types = random_types(rng, types)
         log = make(folder, random_log(rng, count, types))
         compare(table(log)[0], shown(log))
@@ -243,7 +245,7 @@ def case_groups(folder):
     """Groups end by rows and by bytes, and columns may come late."""
     log = make(folder, big_log())
     file = compare(table(log)[0], shown(log))
-    need(file.groups[:2] == [GROUP_ROWS] * 2 and len(file.groups) == 4, file.groups)
+    need(file.groups[0] == GROUP_ROWS and len(file.groups) == 3 and file.groups[2] < 10, file.groups)
 
 
 def case_fields(folder):

@@ -22,7 +22,7 @@ import tempfile
 from parquet_file import BYTE_ARRAY, DOUBLE, FLOAT, STRING, File
 from parquet_logs import big_log, line, need, random_log, random_types
 
-TOOL = sys.argv[1]
+TOOL = pathlib.Path(sys.argv[1]).resolve()
 PACKAGE = "@duckdb/node-api@1.5.6-r.1"
 SKIP = 77
 QUERIES = """

@@ -34,7 +34,7 @@ START_TEST(bit_packed)
 }
 END_TEST
 
-/* Runs of one value are joined; what is less than eight is a group; the last group has zeros. */
+/* Runs of one value are joined; fewer than eight are a group; the last group has zeros. */
 START_TEST(runs)
 {
     struct pt_parquet_bytes b = { .at = NULL };
