@@ -11,9 +11,8 @@
 #include "consumer/tombstone.h"
 #include "place/dir.h"
 
-#define FILE_NAME "lost"
-#define MAGIC     0x31424d4f545850ull
-#define PLACES    1024u
+#define MAGIC  0x31424d4f545850ull
+#define PLACES 1024u
 
 struct head {
     uint64_t magic;
@@ -33,7 +32,7 @@ static bool read_head(int fd, struct head *h)
 
 static int open_file(int dir, int flags)
 {
-    int fd = openat(dir, FILE_NAME, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+    int fd = openat(dir, PT_DIR_LOST_FILE, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
 
     return fd < 0 ? -errno : fd;
 }

@@ -27,6 +27,9 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
+/* The file with the losses of removed streams: consumer/tombstone.h. */
+#define PT_DIR_LOST_FILE "lost"
+
 /* A descriptor of the directory (close it), or a negative errno.  create: make it if missing. */
 int pt_dir_open(bool create);
 int pt_dir_open_of(uid_t uid, bool create);

@@ -53,13 +53,22 @@ static bool starts_with(const char *text, const char *with)
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* A file in the stream directory: name maps, pages, segments, and others, which have names. */
-static bool is_our_name(const char *path)
+/* A file in the stream directory: name maps, pages, segments, and others, which have names.  musl's
+ * shm_open() opens with the same flags, and its files may lie beside that directory.  Changes
+ * path. */
+static bool is_our_file(char *path)
 {
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    struct stat st;
 
-    return (strchr("npst", name[0]) && name[0] && name[1] == '-') ||
-           starts_with(name, PT_DIR_STEP_FILE) || starts_with(name, PT_CENSUS_FILE);
+    if (!(strchr("npst", name[0]) && name[0] && name[1] == '-') &&
+        !starts_with(name, PT_DIR_STEP_FILE) && !starts_with(name, PT_CENSUS_FILE) &&
+        !starts_with(name, PT_DIR_LOST_FILE))
+        return false;
+    if (slash)
+        *slash = '\0';
+    return slash && stat(path, &st) == 0 && S_ISDIR(st.st_mode) && pt_dir_is_latest(&st);
 }
 
 /* A file of the kernel's that such a call opens; a program may hold others with these flags. */
@@ -93,7 +102,7 @@ static bool is_ours(int fd, const char *link)
     if (starts_with(path, "/proc/") || starts_with(path, "/sys/"))
         return is_kernel_file(path);
     return fstat(fd, &st) == 0 && pt_dir_is_latest(&st) &&
-           (S_ISDIR(st.st_mode) || is_our_name(path));
+           (S_ISDIR(st.st_mode) || is_our_file(path));
 }
 
 /* -1: it is none. */

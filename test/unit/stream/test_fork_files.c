@@ -15,11 +15,16 @@
 #include <semaphore.h>
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <trace.h>
 #include <unistd.h>
+#include "base/sys.h"
+#include "process/fork_files.h"
 #include "support/run_suite.h"
 
 enum { DESCRIPTORS = 1024, DONE = 100, TYPE = POSIX_TRACE_UNNAMED_USER_EVENT };
@@ -238,6 +243,72 @@ START_TEST(in_a_call)
 }
 END_TEST
 
+static void *stay_in_call(void *unused)
+{
+    pt_fork_files_enter();
+    sem_post(&has_file);
+    sem_wait(&may_close);
+    pt_fork_files_leave();
+    return unused;
+}
+
+/* A file of that name with the flags of the library's; musl's shm_open() has the same. */
+static int open_briefly(const char *folder, const char *name)
+{
+    char path[512];
+    int fd;
+
+    snprintf(path, sizeof path, "%s%s/%s", getenv("POSIXTRACE_DIR"), folder, name);
+    fd = open(path, O_RDWR | O_CREAT | PT_OPEN_BRIEFLY, 0600);
+    ck_assert_msg(fd >= 0, "%s", path);
+    ck_assert_int_eq(unlink(path), 0);
+    return fd;
+}
+
+static const char *const names[] = { "s-1.seg", "p-1-1-1", "n-1.names", "t-1",
+                                     "walk",    "streams", "lost" };
+
+enum { NAMES = sizeof names / sizeof names[0] };
+
+/* A program has memory objects whose names look like the library's, on the same device.  The child
+ * keeps these, and only these. */
+START_TEST(of_the_program)
+{
+    int beside[NAMES], inside[NAMES], status = 0;
+    char folder[512];
+    pthread_t thread;
+    pid_t pid;
+
+    snprintf(folder, sizeof folder, "%s/beside", getenv("POSIXTRACE_DIR"));
+    ck_assert_int_eq(mkdir(folder, 0700), 0);
+    for (int i = 0; i < NAMES; i++) {
+        beside[i] = open_briefly("/beside", names[i]);
+        inside[i] = open_briefly("", names[i]);
+    }
+    sem_init(&has_file, 0, 0);
+    sem_init(&may_close, 0, 0);
+    ck_assert_int_eq(pthread_create(&thread, NULL, stay_in_call, NULL), 0);
+    sem_wait(&has_file);
+    pid = fork();
+    if (pid == 0) {
+        for (int i = 0; i < NAMES; i++)
+            status |= (fcntl(beside[i], F_GETFD) < 0 ? 1 : 0) |
+                      (fcntl(inside[i], F_GETFD) >= 0 ? 2 : 0);
+        _exit(status);
+    }
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert(WIFEXITED(status));
+    ck_assert_int_eq(WEXITSTATUS(status), 0);
+    sem_post(&may_close);
+    pthread_join(thread, NULL);
+    for (int i = 0; i < NAMES; i++) {
+        close(beside[i]);
+        close(inside[i]);
+    }
+    ck_assert_int_eq(rmdir(folder), 0);
+}
+END_TEST
+
 static void add(TCase *tc)
 {
     tcase_set_timeout(tc, 60);
@@ -247,6 +318,7 @@ static void add(TCase *tc)
     tcase_add_test(tc, stream);
     tcase_add_test(tc, list);
     tcase_add_test(tc, in_a_call);
+    tcase_add_test(tc, of_the_program);
 }
 
 int main(void)
