@@ -14,13 +14,23 @@
 #include "writer/frame.h"
 #include "writer/writer.h"
 
+/* Did a handler leave an event of this writer by siglongjmp?  Where it was closing its chunk after
+ * the event, only the slot shows it: see pt_writer_close_chunk(). */
+static bool is_left(const struct pt_writer *writer)
+{
+    const struct pt_slot *s = writer->slot;
+
+    return pt_load_relaxed(&s->inside) != 0 ||
+           (writer->limit != 0 && pt_load_relaxed(&s->chunk) != writer->chunk_index + 1);
+}
+
 static void recover_level(const struct pt_thread *t, unsigned level, const struct pt_page *page)
 {
     struct pt_writer *writers = t->writers[level];
 
     for (unsigned bit = 0; writers && bit < PT_STREAMS; bit++)
         if (pt_writer_is_good(&writers[bit], pt_load_seqcst(&page->epoch[bit])) &&
-            pt_load_relaxed(&writers[bit].slot->inside) != 0)
+            is_left(&writers[bit]))
             pt_writer_recover(&writers[bit]);
 }
 
@@ -143,7 +153,7 @@ struct pt_writer *pt_event_writer(struct pt_self *self, struct pt_thread *t, uns
     if (writer && pt_writer_is_good(writer, epoch)) {
         /* A handler's event that a further handler left by siglongjmp, into the first one,
          * which returned: the word does not show it any more. */
-        if (pt_unlikely(pt_load_relaxed(&writer->slot->inside) != 0))
+        if (pt_unlikely(is_left(writer)))
             pt_writer_recover(writer);
         return writer;
     }
