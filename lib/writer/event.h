@@ -324,8 +324,8 @@ static inline PT_ALWAYS_INLINE void pt_event_record_words(uint32_t id, size_t si
     }
     pt_event_leave(&t->word);
 other:
-    pt_event_words_other(id, size, data[0], words > 1 ? data[1] : 0, pt_event_here(),
-                         pt_event_frame());
+    pt_event_words_other(id, size < words * 8 ? size : words * 8, data[0], words > 1 ? data[1] : 0,
+                         pt_event_here(), pt_event_frame());
 }
 
 #endif
