@@ -49,7 +49,7 @@ struct pt_page {
     char names_file[64];
     uint64_t pid_ns;                            /* namespace that pid is a number of; 0: unknown */
     __attribute__((aligned(64))) uint64_t used; /* bits that belong to a stream */
-    uint64_t changes;                           /* incremented when any epoch changes */
+    uint64_t changes;                           /* incremented when any bit is given back */
     uint64_t shadows;                           /* bits of used that are shadows */
     __attribute__((aligned(64))) uint64_t epoch[PT_STREAMS];
     struct pt_page_stream stream[PT_STREAMS];

@@ -2,7 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * Records an event in several streams; for each of them the protocol is that of event.h.  The
- * callers, posix_trace_event() and its relatives, come here when the gate word has several bits.
+ * callers, posix_trace_event() and its relatives, come here when the gate word is not that of the
+ * thread's copy of a writer.
  *
  * An event takes the fastest of three paths that its conditions allow:
  *
@@ -125,6 +126,7 @@ PT_VALIDATOR bool ready_has_room(const struct pt_thread *t, uint64_t count)
     }
     return r->chunk == NULL;
 }
+
 static void attend_writers(struct pt_thread *t)
 {
     for (struct pt_writer *writer = t->several_writers; writer; writer = writer->next)
@@ -251,7 +253,6 @@ void pt_event_other(uint32_t id, const void *data, size_t len, uint64_t addr, ui
     pt_event_leave(&t->word);
 }
 
-/* All calls are tail calls, so that this path needs no callee-saved registers. */
 /* The record of eight bytes for one stream, and its commit; the stream's attention word. */
 static inline __attribute__((always_inline)) uint32_t put_ready(const struct pt_ready *r,
                                                                 uint64_t count, uint32_t delta,
@@ -271,6 +272,7 @@ static inline __attribute__((always_inline)) uint32_t put_ready(const struct pt_
     return pt_load_relaxed(&r->h->attention);
 }
 
+/* All calls are tail calls, so that this path needs no callee-saved registers. */
 void pt_event_multi(uint32_t id, const void *data, size_t len, uint64_t addr, uint64_t count)
 {
     const uint64_t *gates = pt_load_pointer(&pt_gates);

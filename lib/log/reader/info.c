@@ -290,7 +290,6 @@ int pt_log_reader_thread(struct pt_log_reader *r, size_t index, struct posixtrac
     return 1;
 }
 
-/* unpacker NULL: each() needs no records. */
 /* Of a joined packet: one for each chunk, the first with all of the events. */
 static int each_part(struct pt_log_packet *packet, const struct pt_packet_data *from,
                      int (*each)(void *context, const struct pt_log_packet *packet), void *context)
@@ -312,6 +311,7 @@ static int each_part(struct pt_log_packet *packet, const struct pt_packet_data *
     return rc;
 }
 
+/* unpacker NULL: each() needs no records. */
 static int each_packet(struct pt_log_reader *r, struct pt_unpacker *unpacker,
                        int (*each)(void *context, const struct pt_log_packet *packet),
                        void *context)
