@@ -161,23 +161,6 @@ bool pt_log_reader_near(struct pt_log_reader *r, struct pt_event *e)
     return true;
 }
 
-void pt_reader_restart(struct pt_log_reader *r, uint64_t from)
-{
-    pt_reader_round_clear(&r->round);
-    pt_input_forget(&r->source);
-    r->source.keep = PT_SOURCE_KEEP_NOTHING;
-    pt_reader_walk(r, &r->walk, &r->source, from);
-    r->tail_taken = false;
-    r->seeking = r->found = false;
-    r->ended = false;
-    r->error = 0;
-    r->bad_inside = 0;
-    r->count = (struct pt_count){ .begun = false };
-    r->gap = false;
-    r->sync_at = PT_NO_SYNC;
-    r->sync_from = r->sync_to = 0;
-}
-
 int pt_log_reader_rewind(struct pt_log_reader *r)
 {
     if (!r->source.seekable)

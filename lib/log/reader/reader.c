@@ -165,6 +165,23 @@ static void name_nobody(struct pt_log_reader *r)
             s->unknown_lost[c] = s->lost[c] - r->totals.lost[c];
 }
 
+void pt_reader_restart(struct pt_log_reader *r, uint64_t from)
+{
+    pt_reader_round_clear(&r->round);
+    pt_input_forget(&r->source);
+    r->source.keep = PT_SOURCE_KEEP_NOTHING;
+    pt_reader_walk(r, &r->walk, &r->source, from);
+    r->tail_taken = false;
+    r->seeking = r->found = false;
+    r->ended = false;
+    r->error = 0;
+    r->bad_inside = 0;
+    r->count = (struct pt_count){ .begun = false };
+    r->gap = false;
+    r->sync_at = PT_NO_SYNC;
+    r->sync_from = r->sync_to = 0;
+}
+
 static int open_file(struct pt_log_reader *r)
 {
     const struct pt_packet_head *status;

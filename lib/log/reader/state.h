@@ -268,6 +268,8 @@ struct pt_log_reader {
 };
 
 /* reader.c */
+/* Reads from that offset on. */
+void pt_reader_restart(struct pt_log_reader *r, uint64_t from);
 /* Opens the same file again, in its present state.  -ESTALE: it is another log. */
 int pt_reader_reopen(struct pt_log_reader *r);
 
@@ -302,7 +304,6 @@ void pt_reader_count_overwritten(struct pt_log_reader *r, uint64_t found);
 /* next.c */
 /* Looks up the sync point for ts and how far it is good. */
 void pt_reader_find_sync(struct pt_log_reader *r, uint64_t ts);
-void pt_reader_restart(struct pt_log_reader *r, uint64_t from);
 
 /* packets.c */
 void pt_reader_round_deinit(struct pt_reader_round *round);
