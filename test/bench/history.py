@@ -8,7 +8,7 @@ for each figure of a run: date, commit, processor, id of the row, value, unit, t
 that was measured.  Only figures that are ratios, counts or bytes can be compared across machines.
 
 usage: history.py add RESULTS HISTORY    adds the rows of a run (the file of POSIXTRACE_BENCH_CSV)
-       history.py draw HISTORY OUT.svg   a panel for each row that has a target
+       history.py draw HISTORY OUT.png   a panel for each row that has a target
 """
 
 import csv
@@ -31,10 +31,16 @@ def new_lines(rows, date, commit, processor):
             for row in rows if row["verdict"] != "skipped" and row["value"] != ""]
 
 
+def commit_of(root):
+    """The pages of figures are no part of what was measured."""
+    changed = report.first_line(["git", "status", "--porcelain", "--", ".", ":!docs"], root)
+    return report.first_line(["git", "rev-parse", "--short", "HEAD"], root) + (
+        "-dirty" if changed else "")
+
+
 def add(results, history):
     rows, _ = report.parse(results.read_text(encoding="utf-8"))
-    commit = report.first_line(["git", "describe", "--always", "--dirty"],
-                               history.resolve().parent)
+    commit = commit_of(history.resolve().parent.parent)
     lines = new_lines(rows, str(datetime.date.today()), commit, report.processor())
     is_new = not history.exists()
     with history.open("a", newline="", encoding="utf-8") as to:
@@ -95,9 +101,7 @@ def draw_panel(axes, points, runs):
 
 def draw(history, out):
     import matplotlib  # pylint: disable=import-outside-toplevel
-    matplotlib.use("svg")
-    matplotlib.rcParams["svg.fonttype"] = "none"
-    matplotlib.rcParams["svg.hashsalt"] = "posixtrace"
+    matplotlib.use("agg")
     import matplotlib.pyplot as plot  # pylint: disable=import-outside-toplevel
 
     lines = load(history)
@@ -112,10 +116,10 @@ def draw(history, out):
         draw_panel(axes, points, runs)
     for axes in flat[len(rows):]:
         axes.set_visible(False)
-    figure.suptitle(f"{len(runs)} runs, {runs[0][0]} ({runs[0][1]}) to {runs[-1][0]} "
+    figure.suptitle(f"runs: {len(runs)}, {runs[0][0]} ({runs[0][1]}) to {runs[-1][0]} "
                     f"({runs[-1][1]}); dashed: the target", fontsize=9)
     figure.tight_layout(rect=(0, 0, 1, 0.99))
-    figure.savefig(out, metadata={"Date": None})
+    figure.savefig(out, dpi=80)
     print(f"{out}: {len(rows)} rows, {len(runs)} runs")
 
 
