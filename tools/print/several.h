@@ -9,43 +9,28 @@
 #define SEVERAL_H
 
 #include "print/print.h"
-#include "input/select.h"
+#include "input/logs.h"
 
 enum { SEVERAL_BATCH = 128 };
 
 struct several_log {
-    struct log_file log;
-    struct sites sites;
-    struct selection select;
+    struct input_log *in;
     struct print_source *source;
-    char *label;
     bool may_stop; /* after the window no event of it is inside */
     struct posixtrace_event batch[SEVERAL_BATCH];
     size_t at, count;
-    size_t index; /* in the order of the logs */
-    int64_t key;  /* the time of its next event, not before that of the one before */
+    int64_t key; /* the time of its next event, not before that of the one before */
 };
 
 struct several {
-    struct several_log **logs;
-    size_t count;
+    struct logs *logs;
+    struct several_log *each;
     struct several_log **heap; /* of those that have events left, the earliest first */
     size_t heap_count;
     uint64_t read; /* events */
 };
 
-/* The paths of a verb: files, and of a folder the *.ptl in it, in the order of their names.  Each
- * text and the list are for free().  EXIT_DONE, or another status after a message. */
-int several_paths(const char *const *given, size_t count, char ***paths, size_t *path_count);
-
-/* Opens them.  EXIT_DONE, or another status after a message. */
-int several_open(struct several *s, char *const *paths, size_t count);
-void several_close(struct several *s);
-
-/* Names the logs: by their file's name; for_programs: by their path. */
-void several_label(struct several *s, bool for_programs);
-
-/* Prints what the selections want, which are made; the status. */
-int several_print(struct several *s, struct print *p, bool strict);
+/* Prints what the selections of the logs want, which are made and have labels; the status. */
+int several_print(struct logs *logs, struct print *p, bool strict);
 
 #endif

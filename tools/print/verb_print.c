@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "input/follow.h"
+#include "input/logs.h"
 #include "common/colour.h"
 #include "common/format_option.h"
 #include "common/options.h"
@@ -62,13 +63,8 @@ static const char help[] =
 
 struct request {
     struct selection select;
-    struct given {
-        int code;
-        const char *value;
-    } * given; /* what was given of selection and symbols, for further logs */
-    size_t given_count;
-    const char **paths;
-    size_t path_count;
+    struct select_given given;
+    struct logs_given logs;
     const char *path; /* the only one, or NULL */
     enum output_format format;
     enum colour_when colour;
@@ -89,19 +85,12 @@ static int set_width(const char *value, long *width)
     return EXIT_DONE;
 }
 
-static int take_selection(struct selection *select, struct sites *sites, int code,
-                          const char *value)
-{
-    return select_is_option(code) ? select_take_option(select, code, value)
-                                  : sites_take_option(sites, code, value);
-}
-
 static int take_option(struct request *r, int code, const char *value)
 {
     if (select_is_option(code) || sites_is_option(code)) {
-        r->given = tool_grow(r->given, r->given_count + 1, sizeof *r->given);
-        r->given[r->given_count++] = (struct given){ code, value };
-        return take_selection(&r->select, &r->sites, code, value);
+        select_given_add(&r->given, code, value);
+        return select_is_option(code) ? select_take_option(&r->select, code, value)
+                                      : sites_take_option(&r->sites, code, value);
     }
     switch (code) {
     case FORMAT: return format_option(value, true, &r->format);
@@ -110,10 +99,7 @@ static int take_option(struct request *r, int code, const char *value)
     case STRICT: r->strict = true; return EXIT_DONE;
     case FOLLOW: r->follow = true; return EXIT_DONE;
     case TREE: r->tree = true; return EXIT_DONE;
-    default:
-        r->paths = tool_grow(r->paths, r->path_count + 1, sizeof *r->paths);
-        r->paths[r->path_count++] = value;
-        return EXIT_DONE;
+    default: logs_given_add(&r->logs, value); return EXIT_DONE;
     }
 }
 
@@ -359,75 +345,38 @@ static int print_request(struct request *r)
     return status;
 }
 
-/* All logs get the same selection. */
-static int select_in_all(struct request *r, struct several *s)
+/* Folders, or more than one log. */
+static int print_logs(struct request *r)
 {
-    int status = EXIT_DONE;
-
-    for (size_t i = 0; status == EXIT_DONE && i < s->count; i++) {
-        struct several_log *in = s->logs[i];
-
-        for (size_t k = 0; status == EXIT_DONE && k < r->given_count; k++)
-            status = take_selection(&in->select, &in->sites, r->given[k].code, r->given[k].value);
-        if (status == EXIT_DONE)
-            status = select_make(&in->select);
-    }
-    return status;
-}
-
-static int print_logs(struct request *r, char *const *paths, size_t count)
-{
-    struct several s;
+    struct logs logs;
     struct print *p;
     uint64_t events = 0;
-    int status = several_open(&s, paths, count);
+    int status = logs_open(&logs, &r->logs);
 
     if (status == EXIT_DONE)
-        status = select_in_all(r, &s);
+        status = logs_select(&logs, &r->given);
     if (status == EXIT_DONE) {
-        several_label(&s, r->format != OUTPUT_TEXT);
+        logs_label(&logs, r->format != OUTPUT_TEXT);
         p = new_print_of_any(r);
-        for (size_t i = 0; i < s.count; i++)
-            events += s.logs[i]->log.info.events;
+        for (size_t i = 0; i < logs.count; i++)
+            events += logs.at[i]->log.info.events;
         if (!isatty(STDOUT_FILENO))
             progress_begin("events", events);
-        status = several_print(&s, p, r->strict);
+        status = several_print(&logs, p, r->strict);
         progress_end();
         print_free(p);
         free(p);
     }
-    several_close(&s);
+    logs_close(&logs);
     return status;
-}
-
-/* Folders, or more than one log. */
-static int print_several_request(struct request *r)
-{
-    char **paths = NULL;
-    size_t count = 0;
-    int status = several_paths(r->paths, r->path_count, &paths, &count);
-
-    if (status == EXIT_DONE)
-        status = print_logs(r, paths, count);
-    for (size_t i = 0; i < count; i++)
-        free(paths[i]);
-    free(paths);
-    return status;
-}
-
-static bool is_folder(const char *path)
-{
-    struct stat st;
-
-    return strcmp(path, "-") != 0 && stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
 /* One log or several, followed, or as a tree. */
 static int print_given(struct request *r)
 {
-    bool several = r->path_count > 1 || (r->path_count == 1 && is_folder(r->paths[0]));
+    bool several = logs_are_several(&r->logs);
 
-    r->path = r->path_count > 0 ? r->paths[0] : NULL;
+    r->path = r->logs.count > 0 ? r->logs.paths[0] : NULL;
     if (r->follow && (!r->path || strcmp(r->path, "-") == 0))
         return tool_usage("--follow needs a process, a stream or a log");
     if (several && (r->follow || r->tree))
@@ -438,7 +387,7 @@ static int print_given(struct request *r)
     if (!r->path && isatty(STDIN_FILENO))
         return tool_usage("no log named");
     r->path = r->path ? r->path : "-";
-    return several ? print_several_request(r) : r->follow ? follow_request(r) : print_request(r);
+    return several ? print_logs(r) : r->follow ? follow_request(r) : print_request(r);
 }
 
 static int run(struct options *o)
@@ -450,8 +399,8 @@ static int run(struct options *o)
     while (status == EXIT_DONE && (code = options_next(o)) != OPTION_END) {
         if (code == OPTION_STOP) {
             select_free(&r.select);
-            free(r.given);
-            free(r.paths);
+            select_given_free(&r.given);
+            logs_given_free(&r.logs);
             return o->status;
         }
         status = take_option(&r, code, o->value);
@@ -461,8 +410,8 @@ static int run(struct options *o)
     if (status == EXIT_DONE)
         status = print_given(&r);
     select_free(&r.select);
-    free(r.given);
-    free(r.paths);
+    select_given_free(&r.given);
+    logs_given_free(&r.logs);
     return status;
 }
 
