@@ -38,8 +38,9 @@ void metrics_groups_free(struct metrics_groups *g)
 
 bool metrics_groups_same_thread(const struct metrics_group *a, const struct metrics_group *b)
 {
-    return a->pid == b->pid && a->tid == b->tid && a->thread_id == b->thread_id &&
-           a->others == b->others && a->of_object == b->of_object && a->object == b->object;
+    return a->where.log == b->where.log && a->where.from == b->where.from && a->pid == b->pid &&
+           a->tid == b->tid && a->thread_id == b->thread_id && a->others == b->others &&
+           a->of_object == b->of_object && a->object == b->object;
 }
 
 /* Measurements from before a thread's first event of its own (context switches) have no pthread_t;
@@ -60,6 +61,7 @@ static size_t hash(const struct metrics_group *key)
 
     h ^= key->tid ? 0 : key->thread_id;
     h ^= key->object * UINT64_C(0xff51afd7ed558ccd);
+    h ^= ((uint64_t)key->where.from << 32 | key->where.log) * UINT64_C(0xc4ceb9fe1a85ec53);
     h = (h ^ key->metric * 2 ^ key->others) * UINT64_C(0x9e3779b97f4a7c15);
     return (size_t)(h >> 40) % SLOTS;
 }
@@ -96,22 +98,23 @@ static int add_row(struct metrics_groups *g, uint16_t *slot, const struct metric
 }
 
 static struct metrics_group key_of(const struct metrics_groups *g, size_t metric,
+                                   struct metrics_where where,
                                    const struct posixtrace_measurement *m)
 {
     if (g->by_object && posixtrace_metric_by_object(m->metric))
         return (struct metrics_group){
-            .metric = metric, .pid = m->pid, .of_object = true, .object = m->key
+            .metric = metric, .where = where, .pid = m->pid, .of_object = true, .object = m->key
         };
     return (struct metrics_group){
-        .metric = metric, .thread_id = m->thread_id, .pid = m->pid, .tid = m->tid
+        .metric = metric, .where = where, .thread_id = m->thread_id, .pid = m->pid, .tid = m->tid
     };
 }
 
 /* The row for a measurement; an error number. */
-static int row_of(struct metrics_groups *g, size_t metric, const struct posixtrace_measurement *m,
-                  struct metrics_group **row)
+static int row_of(struct metrics_groups *g, size_t metric, struct metrics_where where,
+                  const struct posixtrace_measurement *m, struct metrics_group **row)
 {
-    struct metrics_group key = key_of(g, metric, m);
+    struct metrics_group key = key_of(g, metric, where, m);
     uint16_t *slot = find_slot(g, &key);
     int error = 0;
 
@@ -170,7 +173,7 @@ static void keep_worst(struct metrics_groups *g, struct metrics_group *row,
 }
 
 static void keep_longest(struct metrics_groups *g, struct metrics_group *row,
-                         const struct posixtrace_measurement *m)
+                         struct metrics_where where, const struct posixtrace_measurement *m)
 {
     int64_t length = metrics_groups_length(g, m);
 
@@ -179,6 +182,7 @@ static void keep_longest(struct metrics_groups *g, struct metrics_group *row,
     if (row->least_count > 0 && length <= row->longest_ns)
         return;
     row->longest_ns = length;
+    row->longest_where = where;
     row->longest_at_ns = m->begin_ns;
     row->longest_tid = m->tid;
     row->longest_thread_id = m->thread_id;
@@ -207,18 +211,18 @@ static int add_begin(struct metrics_group *row, const struct posixtrace_measurem
     return error;
 }
 
-int metrics_groups_add(struct metrics_groups *g, size_t metric,
+int metrics_groups_add(struct metrics_groups *g, size_t metric, struct metrics_where where,
                        const struct posixtrace_measurement *m)
 {
     struct metrics_group *row = NULL;
-    int error = row_of(g, metric, m, &row);
+    int error = row_of(g, metric, where, m, &row);
 
     if (error == 0 && metric == g->begins)
         error = add_begin(row, m);
     if (error != 0)
         return error;
     if (!m->unknown)
-        keep_longest(g, row, m);
+        keep_longest(g, row, where, m);
     if (!m->unknown)
         return add_known(row, metrics_groups_length(g, m), metrics_groups_least(g, m), m->bound);
     row->unknown++;
@@ -236,6 +240,7 @@ int metrics_groups_merge(struct metrics_group *to, const struct metrics_group *f
     if (from->least_count > 0 && (to->least_count == 0 || from->longest_ns > to->longest_ns)) {
         to->longest_ns = from->longest_ns;
         to->longest_at_ns = from->longest_at_ns;
+        to->longest_where = from->longest_where;
         to->longest_tid = from->longest_tid;
         to->longest_thread_id = from->longest_thread_id;
         memcpy(to->longest_thread, from->longest_thread, sizeof to->longest_thread);
@@ -253,6 +258,10 @@ int metrics_groups_compare_threads(const struct metrics_group *x, const struct m
 {
     if (x->others != y->others)
         return x->others ? 1 : -1;
+    if (x->where.log != y->where.log)
+        return x->where.log < y->where.log ? -1 : 1;
+    if (x->where.from != y->where.from)
+        return x->where.from < y->where.from ? -1 : 1;
     if (x->pid != y->pid)
         return x->pid < y->pid ? -1 : 1;
     if (x->tid != y->tid)
@@ -287,15 +296,16 @@ static bool has_row(const struct metrics_groups *g, const struct metrics_group *
 }
 
 /* A row whose pthread_t is not known is of the first thread with its numbers. */
-static void take_name(struct metrics_groups *g, const struct posixtrace_thread_info *t)
+static void take_name(struct metrics_groups *g, uint32_t log,
+                      const struct posixtrace_thread_info *t)
 {
     for (size_t i = 0; i < g->count; i++) {
         struct metrics_group *row = &g->rows[i];
 
-        if (row->pid == t->pid && row->longest_tid == t->tid &&
+        if (row->longest_where.log == log && row->pid == t->pid && row->longest_tid == t->tid &&
             (row->longest_thread_id == t->thread_id || !row->longest_thread[0]))
             memcpy(row->longest_thread, t->name, sizeof row->longest_thread);
-        if (row->of_object || row->pid != t->pid || row->tid != t->tid ||
+        if (row->where.log != log || row->of_object || row->pid != t->pid || row->tid != t->tid ||
             (row->thread_id != t->thread_id &&
              (t->tid == 0 || row->thread_id != 0 || row->thread[0])))
             continue;
@@ -305,7 +315,7 @@ static void take_name(struct metrics_groups *g, const struct posixtrace_thread_i
     }
 }
 
-void metrics_groups_name(struct metrics_groups *g, trace_id_t trid)
+void metrics_groups_name_threads(struct metrics_groups *g, uint32_t log, trace_id_t trid)
 {
     struct posixtrace_thread_info t;
     int unavailable = 0;
@@ -313,14 +323,24 @@ void metrics_groups_name(struct metrics_groups *g, trace_id_t trid)
     posixtrace_threadlist_rewind(trid);
     while (posixtrace_threadlist_getnext(trid, &t, sizeof t, &unavailable) == 0 && !unavailable) {
         t.name[sizeof t.name - 1] = '\0';
-        take_name(g, &t);
+        take_name(g, log, &t);
     }
+}
+
+void metrics_groups_sort(struct metrics_groups *g)
+{
     for (size_t i = 0; i < g->count; i++) {
         if (g->rows[i].others)
             strcpy(g->rows[i].thread, "(others)");
     }
     if (g->count > 0)
         qsort(g->rows, g->count, sizeof *g->rows, by_metric);
+}
+
+void metrics_groups_name(struct metrics_groups *g, trace_id_t trid)
+{
+    metrics_groups_name_threads(g, 0, trid);
+    metrics_groups_sort(g);
 }
 
 const struct metrics_group *metrics_groups_find(const struct metrics_groups *g, size_t metric,

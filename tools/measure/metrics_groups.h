@@ -16,8 +16,15 @@
 
 enum { METRICS_GROUPS_MAX = 4096, METRICS_THREAD_NAME = 16 };
 
+/* The places of its logs among all: that where it ends; from: that where it begins, another one
+ * only of a pair of events of two logs. */
+struct metrics_where {
+    uint32_t log, from;
+};
+
 struct metrics_group {
     size_t metric; /* its place among those of the run */
+    struct metrics_where where;
     uint64_t thread_id;
     pid_t pid, tid;
     bool others;
@@ -36,7 +43,8 @@ struct metrics_group {
     pid_t longest_tid;
     uint64_t longest_thread_id;
     char longest_thread[METRICS_THREAD_NAME]; /* as thread */
-    struct posixtrace_measurement *worst;     /* the longest ones, the longest first */
+    struct metrics_where longest_where;
+    struct posixtrace_measurement *worst; /* the longest ones, the longest first */
     size_t worst_count;
     uint64_t unknown;   /* places where events were lost, and measurements with them */
     int64_t at_most_ns; /* the longest of those, at most */
@@ -57,7 +65,7 @@ void metrics_groups_init(struct metrics_groups *g);
 void metrics_groups_free(struct metrics_groups *g);
 
 /* A measurement of the metric at that place; 0 or an error number. */
-int metrics_groups_add(struct metrics_groups *g, size_t metric,
+int metrics_groups_add(struct metrics_groups *g, size_t metric, struct metrics_where where,
                        const struct posixtrace_measurement *m);
 
 /* Adds the measurements of one group to those of another, which began as zeros; 0 or ENOMEM.  Not
@@ -72,8 +80,11 @@ int64_t metrics_groups_length(const struct metrics_groups *g,
 int64_t metrics_groups_least(const struct metrics_groups *g,
                              const struct posixtrace_measurement *m);
 
-/* The names of threads, as the stream knows them now; then sorts the groups by metric,
- * process and thread.  Nothing is added any more. */
+/* The names of threads, as the stream of the log at that place knows them now. */
+void metrics_groups_name_threads(struct metrics_groups *g, uint32_t log, trace_id_t trid);
+/* Sorts the groups by metric, log, process and thread.  Nothing is added any more. */
+void metrics_groups_sort(struct metrics_groups *g);
+/* Both, of one log. */
 void metrics_groups_name(struct metrics_groups *g, trace_id_t trid);
 
 /* The first group of that thread and the metric, or NULL; after metrics_groups_name(). */

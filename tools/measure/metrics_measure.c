@@ -55,6 +55,17 @@ static int end(posixtrace_metric_run_t *run, const struct log_file *log)
     return tool_error("cannot measure %s to its end: %s", log->shown, failure_reason(error));
 }
 
+int metrics_take_some(posixtrace_metric_run_t *run, const struct log_file *log, uint64_t events,
+                      bool *ended)
+{
+    int unavailable = 0, error = posixtrace_metric_run_take(run, events, &unavailable);
+
+    *ended = unavailable != 0;
+    if (error != 0 && !out_failed())
+        return read_error(log, error);
+    return *ended ? end(run, log) : EXIT_DONE;
+}
+
 int metrics_take_log(posixtrace_metric_run_t *run, const struct log_file *log)
 {
     int error = 0, unavailable = 0;

@@ -18,6 +18,11 @@ bool metrics_hears(const posixtrace_metric_run_t *run, const posixtrace_metric_t
 /* One of those that it looks at. */
 bool metrics_hears_any(const posixtrace_metric_run_t *run, const posixtrace_metric_t *metric);
 
+/* Takes so many events of the log; *ended: there are no more, and the run is at its end, too.
+ * EXIT_DONE, or it was said. */
+int metrics_take_some(posixtrace_metric_run_t *run, const struct log_file *log, uint64_t events,
+                      bool *ended);
+
 /* Takes the log to its end and shows how far it is.  EXIT_DONE, or it was said. */
 int metrics_take_log(posixtrace_metric_run_t *run, const struct log_file *log);
 

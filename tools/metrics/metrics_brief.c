@@ -127,9 +127,9 @@ void metrics_say_waits(const struct metrics_view *v)
     struct list l = { NULL, 0 };
     struct metrics_sum sum;
 
-    if (posixtrace_metric_run_saw(v->run, "posixtrace_switch_out") ||
-        posixtrace_metric_run_saw(v->run, "posixtrace_switch_preempted") ||
-        posixtrace_metric_run_saw(v->run, "posixtrace_switch_in"))
+    if (metrics_view_saw(v, "posixtrace_switch_out") ||
+        metrics_view_saw(v, "posixtrace_switch_preempted") ||
+        metrics_view_saw(v, "posixtrace_switch_in"))
         return;
     for (size_t i = 0; i < v->pick->count; i++) {
         metrics_view_sum(v, i, &sum);
@@ -137,9 +137,9 @@ void metrics_say_waits(const struct metrics_view *v)
             add(&l, "%s", unquoted(posixtrace_metric_name(v->pick->metrics[i])));
     }
     if (l.used > 0)
-        metrics_remark(v, "%s has no context switches, so time off the processor is in: %s%s",
-                       v->log->shown, l.text,
-                       v->log->fd < 0 ? "; a stream's switches are only in its log"
+        metrics_remark(v, "%s %s no context switches, so time off the processor is in: %s%s",
+                       v->shown, v->several ? "have" : "has", l.text,
+                       v->parts[0].log->fd < 0 ? "; a stream's switches are only in its log"
                        : metrics_lost(v) > 0
                            ? "; they may be among the events that were lost, else 'posixtrace "
                              "record --system=switches -- CMD' records them"

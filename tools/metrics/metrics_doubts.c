@@ -64,7 +64,7 @@ static void append_bounds(struct line *l, const struct metrics_sum *sum)
 }
 
 /* Begun, and not measured though nothing was lost: that is counted over all threads. */
-static void append_rest(struct line *l, const struct metrics_sum *sum)
+static void append_rest(struct line *l, const struct metrics_view *v, const struct metrics_sum *sum)
 {
     const struct posixtrace_doubt *d = &sum->doubt;
 
@@ -76,21 +76,33 @@ static void append_rest(struct line *l, const struct metrics_sum *sum)
         append(l, ", %s discarded", units_count(d->discarded));
     if ((sum->hidden > 0 || sum->of_log) &&
         (d->unfinished > 0 || d->restarted > 0 || d->discarded > 0))
-        append(l, sum->of_log ? " (in the whole log)" : " (in all threads)");
+        append(l, sum->of_log ? v->several ? " (in all of the logs)" : " (in the whole log)"
+                              : " (in all threads)");
+}
+
+static const char *why_part_has_no_end(const struct metrics_part *part)
+{
+    struct posixtrace_info info;
+
+    if (posixtrace_get_info(part->log->trid, &info, sizeof info) != 0)
+        return NULL;
+    if (info.end == POSIXTRACE_END_CUT)
+        return part->view->several ? "one of the logs is cut" : "the log is cut";
+    if (info.lost[POSIXTRACE_LOST_LOG_FULL])
+        return part->view->several ? "one of the logs was full" : "the log was full";
+    if (info.lost[POSIXTRACE_LOST_FULL])
+        return part->view->several ? "one of the streams was full" : "the stream was full";
+    return NULL;
 }
 
 /* Why nothing limits what may have been at the end of the log; NULL: it is for another reason. */
 static const char *why_no_end(const struct metrics_view *v)
 {
-    struct posixtrace_info info;
+    const char *why = NULL;
 
-    if (posixtrace_get_info(v->log->trid, &info, sizeof info) != 0)
-        return NULL;
-    if (info.end == POSIXTRACE_END_CUT)
-        return "the log is cut";
-    if (info.lost[POSIXTRACE_LOST_LOG_FULL])
-        return "the log was full";
-    return info.lost[POSIXTRACE_LOST_FULL] ? "the stream was full" : NULL;
+    for (size_t i = 0; !why && i < v->part_count; i++)
+        why = why_part_has_no_end(&v->parts[i]);
+    return why;
 }
 
 void metrics_say_sum(const struct metrics_view *v, size_t metric, const struct metrics_sum *sum)
@@ -115,7 +127,7 @@ void metrics_say_sum(const struct metrics_view *v, size_t metric, const struct m
                metrics_up_to(d->at_most_ns));
     if (why)
         append(&l, ", because %s", why);
-    append_rest(&l, sum);
+    append_rest(&l, v, sum);
     if (v->form.format == OUTPUT_TEXT || sum->bounds > 0 || d->unknown > 0 ||
         d->at_most_ns > sum->max_ns)
         say(v, &l);
@@ -143,7 +155,7 @@ struct missing {
 static void find_missing(const struct metrics_view *v, const posixtrace_metric_t *metric,
                          struct missing *missing)
 {
-    bool needed = false, all = !metrics_hears_any(v->run, metric), has_needed = false;
+    bool needed = false, all = !metrics_view_hears_any(v, metric), has_needed = false;
     const char *event;
 
     memset(missing, 0, sizeof *missing);
@@ -151,7 +163,7 @@ static void find_missing(const struct metrics_view *v, const posixtrace_metric_t
         has_needed |= needed;
     all &= !has_needed;
     for (size_t i = 0; (event = posixtrace_metric_event(metric, i, &needed)) != NULL; i++) {
-        if ((!needed && !all) || posixtrace_metric_run_saw(v->run, event))
+        if ((!needed && !all) || metrics_view_saw(v, event))
             continue;
         if (missing->count < SHOWN_EVENTS)
             missing->events[missing->count] = event;
@@ -179,7 +191,7 @@ static bool is_wrapped(const char *event)
 static bool saw_any(const struct metrics_view *v, bool (*is_kind)(const char *event))
 {
     for (const char *const *name = metrics_system_names(); *name; name++) {
-        if (is_kind(*name) && posixtrace_metric_run_saw(v->run, *name))
+        if (is_kind(*name) && metrics_view_saw(v, *name))
             return true;
     }
     return false;
@@ -192,10 +204,15 @@ bool metrics_saw_calls(const struct metrics_view *v)
 
 uint64_t metrics_lost(const struct metrics_view *v)
 {
-    struct posixtrace_info info;
+    uint64_t lost = 0;
 
-    return posixtrace_get_info(v->log->trid, &info, sizeof info) == 0 ? log_file_lost(info.lost)
-                                                                      : 0;
+    for (size_t i = 0; i < v->part_count; i++) {
+        struct posixtrace_info info;
+
+        if (posixtrace_get_info(v->parts[i].log->trid, &info, sizeof info) == 0)
+            lost += log_file_lost(info.lost);
+    }
+    return lost;
 }
 
 /* A type without an event did not occur, unless its events were lost. */
@@ -239,8 +256,8 @@ static void append_missing(struct line *l, const struct metrics_view *v,
         append(l, "%s%s", i ? ", " : "", unquoted(missing->events[i]));
     if (missing->count > SHOWN_EVENTS)
         append(l, " and %zu more", missing->count - SHOWN_EVENTS);
-    append(l, " in %s", v->log->shown);
-    if (missing->switches && posixtrace_metric_run_saw(v->run, "posixtrace_cpu_time"))
+    append(l, " in %s", v->shown);
+    if (missing->switches && metrics_view_saw(v, "posixtrace_cpu_time"))
         append(l, "; context switches were refused when it was recorded, and 'posixtrace doctor' "
                   "says there what allows them");
     else if (missing->switches || missing->calls)
@@ -254,20 +271,29 @@ static void append_missing(struct line *l, const struct metrics_view *v,
 /* Has the log events that the run was not given? */
 static bool left_some_out(const struct metrics_view *v)
 {
-    struct posixtrace_info info;
+    for (size_t i = 0; i < v->part_count; i++) {
+        struct posixtrace_info info;
 
-    return posixtrace_get_info(v->log->trid, &info, sizeof info) == 0 &&
-           info.end != POSIXTRACE_END_ACTIVE && info.events > posixtrace_metric_run_events(v->run);
+        if (posixtrace_get_info(v->parts[i].log->trid, &info, sizeof info) == 0 &&
+            info.end != POSIXTRACE_END_ACTIVE &&
+            info.events > posixtrace_metric_run_events(v->parts[i].run))
+            return true;
+    }
+    return false;
 }
 
 /* Because it was full: it has all rounds, and all of its events but the last ones are given. */
 static bool was_full(const struct metrics_view *v)
 {
-    struct posixtrace_info info;
+    for (size_t i = 0; i < v->part_count; i++) {
+        struct posixtrace_info info;
 
-    return posixtrace_get_info(v->log->trid, &info, sizeof info) == 0 &&
-           info.lost[POSIXTRACE_LOST_LOG_FULL] && info.skipped_bytes == 0 &&
-           info.end != POSIXTRACE_END_CUT;
+        if (posixtrace_get_info(v->parts[i].log->trid, &info, sizeof info) == 0 &&
+            info.lost[POSIXTRACE_LOST_LOG_FULL] && info.skipped_bytes == 0 &&
+            info.end != POSIXTRACE_END_CUT)
+            return true;
+    }
+    return false;
 }
 
 /* Has the log one of the missing events, though the run has not met it? */
@@ -277,7 +303,7 @@ static bool is_in_log(const struct metrics_view *v, const struct missing *missin
     size_t count = 0;
     bool found = false;
 
-    if (log_file_types(v->log, &types, &count) != EXIT_DONE)
+    if (metrics_view_types(v, &types, &count) != EXIT_DONE)
         return false;
     for (size_t i = 0; i < missing->count && i < SHOWN_EVENTS; i++)
         for (size_t k = 0; k < count; k++)
@@ -293,13 +319,12 @@ static bool append_left_out(struct line *l, const struct metrics_view *v,
     if (missing->count == 0 || !left_some_out(v))
         return false;
     if (!was_full(v))
-        append(l, "flush rounds of %s are not whole, and no other has what it needs",
-               v->log->shown);
+        append(l, "flush rounds of %s are not whole, and no other has what it needs", v->shown);
     else if (is_in_log(v, missing))
         append(l,
                "%s was full, and only its last events, among which some are missing, have "
                "what it needs",
-               v->log->shown);
+               v->shown);
     else
         return false;
     return true;
@@ -316,15 +341,15 @@ void metrics_say_why(const struct metrics_view *v, size_t metric, const struct m
     find_missing(v, m, &missing);
     if (append_left_out(&l, v, &missing)) {
         /* said */
-    } else if (posixtrace_metric_run_events(v->run) == 0) {
-        append(&l, "%s has no events", v->log->shown);
+    } else if (metrics_view_events(v) == 0) {
+        append(&l, "%s %s no events", v->shown, v->several ? "have" : "has");
     } else if (missing.count > 0) {
         append_missing(&l, v, &missing);
     } else if (sum->of_log && left_some_out(v) && !was_full(v)) {
         append(&l,
                "flush rounds of %s are not whole, and the selection has no measurement in "
                "the others",
-               v->log->shown);
+               v->shown);
     } else if (sum->of_log) {
         append(&l, "the log has its events, and the selection none that it measures");
     } else if (d->unfinished > 0 || d->discarded > 0) {
@@ -342,7 +367,7 @@ void metrics_say_why(const struct metrics_view *v, size_t metric, const struct m
 
 bool metrics_is_unknown(const struct metrics_view *v, size_t metric, const struct metrics_sum *sum)
 {
-    return sum->doubt.unknown > 0 && metrics_hears(v->run, v->pick->metrics[metric]);
+    return sum->doubt.unknown > 0 && metrics_view_hears_needed(v, v->pick->metrics[metric]);
 }
 
 void metrics_print_doubts(const struct metrics_view *v)
@@ -370,75 +395,4 @@ void metrics_print_doubts(const struct metrics_view *v)
     if (v->form.format == OUTPUT_TEXT)
         metrics_say_unheard(v, true);
     metrics_say_waits(v);
-}
-
-/* ---- events that the log does not know ---- */
-
-static int say_unknown(const struct metrics_view *v, const struct log_type *types, size_t count,
-                       const char *event)
-{
-    const char **names = tool_grow(NULL, count + 1, sizeof *names), *near;
-
-    for (size_t i = 0; i < count; i++)
-        names[i] = types[i].name;
-    names[count] = NULL;
-    near = options_nearest(event, names);
-    free(names);
-    if (near)
-        return tool_error("no event type %s in %s; did you mean %s?", quote(event), v->log->shown,
-                          quote(near));
-    return tool_error("no event type %s in %s; 'posixtrace info' lists those that are there",
-                      quote(event), v->log->shown);
-}
-
-static bool knows(const struct log_type *types, size_t count, const char *event)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(types[i].name, event) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* Of the system: a log need not name those that it has no event of. */
-static bool is_system_name(const char *event)
-{
-    return strncmp(event, "posixtrace_", 11) == 0 && !metrics_name_is_wrong(event);
-}
-
-static bool is_empty(const struct metrics_view *v)
-{
-    struct posixtrace_info info;
-
-    return posixtrace_get_info(v->log->trid, &info, sizeof info) != 0 || info.events == 0;
-}
-
-static int check_metric(const struct metrics_view *v, const posixtrace_metric_t *metric,
-                        const struct log_type *types, size_t count)
-{
-    const char *event;
-    bool needed = false;
-
-    for (size_t i = 0; (event = posixtrace_metric_event(metric, i, &needed)) != NULL; i++) {
-        if (needed && !knows(types, count, event) && !is_system_name(event))
-            return say_unknown(v, types, count, event);
-    }
-    return EXIT_DONE;
-}
-
-int metrics_check_events(const struct metrics_view *v)
-{
-    struct log_type *types = NULL;
-    size_t count = 0;
-    int status;
-
-    if (v->pick->users == 0 || is_empty(v))
-        return EXIT_DONE;
-    status = log_file_types(v->log, &types, &count);
-    for (size_t i = 0; status == EXIT_DONE && i < v->pick->count; i++) {
-        if (v->pick->list[i].own)
-            status = check_metric(v, v->pick->metrics[i], types, count);
-    }
-    free(types);
-    return status;
 }

@@ -27,10 +27,11 @@ static void put_group(const struct metrics_view *v, const struct metrics_group *
 
     metrics_row_fill(&r, v, g);
     json_open(NULL, '{');
+    metrics_view_put_logs(v, g->where);
     json_integer("pid", g->pid);
     if (g->of_object) {
         put_hex("object", g->object);
-        metrics_put_symbol(v, g->pid, g->longest_at_ns, g->object);
+        metrics_put_symbol(v, g->where, g->pid, g->longest_at_ns, g->object);
         json_integer("longest_tid", g->longest_tid);
         json_text("longest_thread", g->longest_thread);
     } else {
@@ -60,9 +61,10 @@ static void put_groups(const struct metrics_view *v, size_t metric)
 static void put_worst(const struct metrics_view *v, const struct metrics_worst *w)
 {
     const struct posixtrace_measurement *m = w->m;
-    char *command = metrics_worst_command(v, m);
+    char *command = metrics_worst_command(v, w->group->where, m);
 
     json_open(NULL, '{');
+    metrics_view_put_logs(v, w->group->where);
     json_integer("pid", m->pid);
     json_integer("tid", m->tid);
     put_hex("thread_id", m->thread_id);
@@ -71,7 +73,7 @@ static void put_worst(const struct metrics_view *v, const struct metrics_worst *
     if (posixtrace_metric_by_object(m->metric))
         put_hex("object", m->key);
     if (posixtrace_metric_by_object(m->metric))
-        metrics_put_symbol(v, m->pid, m->begin_ns, m->key);
+        metrics_put_symbol(v, w->group->where, m->pid, m->begin_ns, m->key);
     json_integer("begin_ns", m->begin_ns);
     json_integer("end_ns", m->end_ns);
     json_integer("length_ns", metrics_groups_length(&v->groups, m));
@@ -101,13 +103,15 @@ static void put_metric(const struct metrics_view *v, size_t metric)
     struct posixtrace_doubt doubt;
     struct metrics_row r;
 
-    posixtrace_metric_run_doubt(v->run, metric, &doubt, sizeof doubt);
+    metrics_view_doubt(v, metric, &doubt);
     json_open(NULL, '{');
     json_text("metric", posixtrace_metric_name(m));
     json_text("about", posixtrace_metric_about(m));
     if (metrics_view_merge(v, metric, &all) == 0) {
         metrics_row_fill(&r, v, &all);
         metrics_row_members(v, &r);
+        if (v->several)
+            json_text("longest_log", v->parts[all.longest_where.log].log->path);
         json_integer("longest_tid", all.longest_tid);
         json_text("longest_thread", all.longest_thread);
         if (v->form.histogram)
@@ -123,11 +127,23 @@ static void put_metric(const struct metrics_view *v, size_t metric)
     posixtrace_statistics_free(all.statistics);
 }
 
+static void put_inputs(const struct metrics_view *v)
+{
+    if (!v->several) {
+        json_text("log", v->parts[0].log->path);
+        return;
+    }
+    json_open("logs", '[');
+    for (size_t i = 0; i < v->part_count; i++)
+        json_text(NULL, v->parts[i].log->path);
+    json_close();
+}
+
 void metrics_print_json(const struct metrics_view *v)
 {
     json_open(NULL, '{');
-    json_text("log", v->log->path);
-    json_text("selected", select_is_any(&v->select->s) ? select_text(&v->select->s) : "");
+    put_inputs(v);
+    json_text("selected", metrics_view_is_selected(v) ? metrics_view_selection(v) : "");
     json_number("cost_ns", v->cost.ns > 0 ? v->cost.ns : 0, 3);
     json_open("metrics", '[');
     for (size_t i = 0; i < v->pick->count; i++)

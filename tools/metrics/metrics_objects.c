@@ -22,6 +22,9 @@ static size_t columns_of(const struct metrics_view *v, struct table_column *to)
     size_t count = 0;
 
     to[count++] = (struct table_column){ .title = "# OBJECT", .left = true, .flexible = true };
+    to[count++] = (struct table_column){
+        .title = "LOG", .hidden = true, .left = true, .flexible = true
+    };
     to[count++] = (struct table_column){ .title = "PROCESS", .optional = true };
     to[count++] = (struct table_column){ .title = "COUNT" };
     to[count++] = (struct table_column){ .title = "TOTAL" };
@@ -49,7 +52,7 @@ static const char *object_label(const struct metrics_view *v, const struct metri
         snprintf(text, sizeof text, "(any)");
     else
         snprintf(text, sizeof text, "%s",
-                 metrics_object_name(v, g->pid, g->longest_at_ns, g->object));
+                 metrics_object_name(v, g->where, g->pid, g->longest_at_ns, g->object));
     return text;
 }
 
@@ -72,6 +75,7 @@ static void table_row(struct table *t, const struct metrics_view *v, const struc
 
     table_add_row(t);
     table_cell(t, object_label(v, g));
+    table_cell(t, g->of_object ? metrics_view_label(v, g->where) : v->several ? "" : "-");
     table_cell(t, g->of_object ? metrics_thread(g->pid, 0) : "");
     table_cell(t, units_count(r->s.count));
     if (r->s.count > 0) {
@@ -180,5 +184,5 @@ void metrics_print_objects(const struct metrics_view *v)
         metrics_remark(v,
                        "no metric by object has a measurement in %s; 'posixtrace record "
                        "--system=locks,io -- CMD' records what those of the set \"linux\" need",
-                       v->log->shown);
+                       v->shown);
 }

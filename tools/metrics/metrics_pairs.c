@@ -61,12 +61,10 @@ static int add_pair(struct metrics_pick *p, const char *name, const struct log_t
     return EXIT_DONE;
 }
 
-/* Of those that are wanted by name; or it was said that there is none. */
+/* Of those that are wanted by name, if the log has it. */
 static int add_wanted(struct metrics_pick *p, const char *name, const struct log_type *types,
                       size_t count)
 {
-    const posixtrace_metric_t *metric;
-
     if (is_there(p, name))
         return EXIT_DONE;
     for (size_t i = 0; i < count; i++) {
@@ -76,7 +74,7 @@ static int add_wanted(struct metrics_pick *p, const char *name, const struct log
             strncmp(types[i].name, name, strlen(name)) == 0)
             return add_pair(p, name, &types[i], end);
     }
-    return metrics_find(p->set, p->set_word, name, &metric);
+    return EXIT_DONE;
 }
 
 int metrics_pairs_add(struct metrics_pick *p, const struct log_file *log)
@@ -93,11 +91,23 @@ int metrics_pairs_add(struct metrics_pick *p, const struct log_file *log)
             continue;
         memcpy(name, types[i].name, sizeof name);
         name[stem(name)] = '\0';
-        status = add_pair(p, name, &types[i], end);
+        if (!is_there(p, name))
+            status = add_pair(p, name, &types[i], end);
     }
     for (size_t i = 0; status == EXIT_DONE && i < p->wanted_count; i++)
         status = add_wanted(p, p->wanted[i], types, count);
     free(types);
+    return status;
+}
+
+int metrics_pairs_check(const struct metrics_pick *p)
+{
+    const posixtrace_metric_t *metric;
+    int status = EXIT_DONE;
+
+    for (size_t i = 0; status == EXIT_DONE && i < p->wanted_count; i++)
+        if (!is_there(p, p->wanted[i]))
+            status = metrics_find(p->set, p->set_word, p->wanted[i], &metric);
     return status;
 }
 
@@ -131,12 +141,12 @@ static void report_pair(const struct metrics_view *v, const char *name)
         metrics_remark(v,
                        "%s: not measured, because %s named its events only as they came; "
                        "'--user=%s:%s\\:begin:%s\\:end' measures it",
-                       unquoted(name), v->log->shown, field, field, field);
+                       unquoted(name), v->shown, field, field, field);
     else
         metrics_remark(v,
                        "%s: not measured, because %s named its events only as they came; "
                        "'--user' measures it",
-                       unquoted(name), v->log->shown);
+                       unquoted(name), v->shown);
 }
 
 void metrics_pairs_report(const struct metrics_view *v)
@@ -145,7 +155,7 @@ void metrics_pairs_report(const struct metrics_view *v)
     char name[sizeof types->name];
     size_t count = 0;
 
-    if (!v->pick->all || log_file_types(v->log, &types, &count) != EXIT_DONE)
+    if (!v->pick->all || metrics_view_types(v, &types, &count) != EXIT_DONE)
         return;
     for (size_t i = 0; i < count; i++) {
         if (!end_of(types, count, &types[i]))

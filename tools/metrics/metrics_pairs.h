@@ -10,8 +10,10 @@
 #include "metrics/metrics_view.h"
 
 /* Adds those that the log knows now, if all of a set is measured, or those that are wanted by
- * name.  EXIT_DONE, or it was said. */
+ * name.  For each log.  EXIT_DONE, or it was said. */
 int metrics_pairs_add(struct metrics_pick *p, const struct log_file *log);
+/* After the last log: EXIT_DONE, or a message named one that is wanted and that no log has. */
+int metrics_pairs_check(const struct metrics_pick *p);
 
 /* Says which ones the log, a stream or a pipe, knew too late. */
 void metrics_pairs_report(const struct metrics_view *v);

@@ -41,6 +41,7 @@ static const char *key_of(const struct metrics_view *v, size_t i)
 
 void metrics_row_csv_heading(const struct metrics_view *v)
 {
+    out_text(metrics_view_csv_logs(v));
     out_text(v->form.rows == METRICS_STATS     ? "metric,tid,thread,"
              : v->form.rows == METRICS_OBJECTS ? "metric,object,longest_tid,longest_thread,"
                                                : "metric,longest_tid,longest_thread,");
@@ -61,6 +62,7 @@ void metrics_row_csv(const struct metrics_view *v, const struct metrics_row *r)
 {
     const struct metrics_group *g = r->group;
 
+    metrics_view_put_csv_logs(v, v->form.rows == METRICS_SUMMARY ? g->longest_where : g->where);
     metrics_put_name(OUTPUT_CSV, r->metric);
     if (v->form.rows == METRICS_OBJECTS)
         out_format(",0x%" PRIx64, g->object);
@@ -79,30 +81,35 @@ void metrics_row_csv(const struct metrics_view *v, const struct metrics_row *r)
     out_text("\r\n");
 }
 
-const char *metrics_object_name(const struct metrics_view *v, pid_t pid, int64_t ns,
-                                uint64_t object)
+const char *metrics_object_name(const struct metrics_view *v, struct metrics_where where, pid_t pid,
+                                int64_t ns, uint64_t object)
 {
     static char text[SITES_TEXT];
+    struct sites *sites = v->parts[where.log].sites;
 
-    if (sites_thread(v->sites, pid, object, text) == 0)
-        snprintf(text, sizeof text, "%s", sites_object(v->sites, pid, ns, object));
+    if (sites_thread(sites, pid, object, text) == 0)
+        snprintf(text, sizeof text, "%s", sites_object(sites, pid, ns, object));
     return text;
 }
 
 /* ---- JSON ---- */
 
-void metrics_put_symbol(const struct metrics_view *v, pid_t pid, int64_t ns, uint64_t object)
+void metrics_put_symbol(const struct metrics_view *v, struct metrics_where where, pid_t pid,
+                        int64_t ns, uint64_t object)
 {
+    struct sites *sites = v->parts[where.log].sites;
     char text[SITES_TEXT];
 
-    if (object >= 65536 && sites_find(v->sites, pid, ns, object, POSIXTRACE_ADDRESS_DATA, text) > 0)
+    if (object >= 65536 && sites_find(sites, pid, ns, object, POSIXTRACE_ADDRESS_DATA, text) > 0)
         json_text("object_symbol", text);
-    else if (sites_thread(v->sites, pid, object, text) > 0)
+    else if (sites_thread(sites, pid, object, text) > 0)
         json_text("object_thread", text);
 }
 
-static void put_longest(const struct metrics_group *g)
+static void put_longest(const struct metrics_view *v, const struct metrics_group *g)
 {
+    if (v->several && v->form.rows == METRICS_SUMMARY)
+        json_text("longest_log", v->parts[g->longest_where.log].log->path);
     if (g->longest_tid != 0)
         json_integer("longest_tid", g->longest_tid);
     if (g->longest_thread[0])
@@ -115,6 +122,8 @@ static void put_whose(const struct metrics_view *v, const struct metrics_row *r)
     char text[32];
 
     if (v->form.rows != METRICS_SUMMARY)
+        metrics_view_put_logs(v, g->where);
+    if (v->form.rows != METRICS_SUMMARY)
         json_integer("pid", g->pid);
     if (v->form.rows == METRICS_STATS) {
         json_integer("tid", g->tid);
@@ -126,9 +135,9 @@ static void put_whose(const struct metrics_view *v, const struct metrics_row *r)
     if (v->form.rows == METRICS_OBJECTS) {
         snprintf(text, sizeof text, "0x%" PRIx64, g->object);
         json_text("object", text);
-        metrics_put_symbol(v, g->pid, g->longest_at_ns, g->object);
+        metrics_put_symbol(v, g->where, g->pid, g->longest_at_ns, g->object);
     }
-    put_longest(g);
+    put_longest(v, g);
 }
 
 void metrics_row_members(const struct metrics_view *v, const struct metrics_row *r)

@@ -30,10 +30,11 @@ void metrics_row_jsonl(const struct metrics_view *v, const struct metrics_row *r
 void metrics_row_members(const struct metrics_view *v, const struct metrics_row *r);
 
 /* The object as text: a thread, a variable, a number.  In a static buffer. */
-const char *metrics_object_name(const struct metrics_view *v, pid_t pid, int64_t ns,
-                                uint64_t object);
+const char *metrics_object_name(const struct metrics_view *v, struct metrics_where where, pid_t pid,
+                                int64_t ns, uint64_t object);
 /* "object_symbol", if there is a variable at the address; "object_thread", if it is one. */
-void metrics_put_symbol(const struct metrics_view *v, pid_t pid, int64_t ns, uint64_t object);
+void metrics_put_symbol(const struct metrics_view *v, struct metrics_where where, pid_t pid,
+                        int64_t ns, uint64_t object);
 
 /* The columns of percentiles: where they end.  The titles are in static buffers. */
 struct table_column;

@@ -13,23 +13,29 @@ static bool wants(void *context, const struct posixtrace_event *begin)
 {
     struct metrics_select *m = context;
 
-    return select_wants_expression(&m->s, m->trid, begin);
+    return select_wants_expression(m->s, m->trid, begin);
+}
+
+void metrics_select_ask(struct metrics_select *m, posixtrace_metric_run_t *run,
+                        const struct log_file *log)
+{
+    m->trid = log->trid;
+    if (select_has_expression(m->s))
+        posixtrace_metric_run_select(run, wants, m);
 }
 
 int metrics_select_begin(struct metrics_select *m, posixtrace_metric_run_t *run,
                          const struct log_file *log, bool live)
 {
-    m->trid = log->trid;
-    if (select_has_expression(&m->s))
-        posixtrace_metric_run_select(run, wants, m);
+    metrics_select_ask(m, run, log);
     if (!live && log->seekable)
-        return select_resolve(&m->s, log->info.first_ns);
-    return select_resolve_absolute(&m->s);
+        return select_resolve(m->s, log->info.first_ns);
+    return select_resolve_absolute(m->s);
 }
 
 bool metrics_selects(struct metrics_select *m, const struct posixtrace_measurement *measurement)
 {
-    const struct selection *s = &m->s;
+    const struct selection *s = m->s;
 
     if (s->pid_count + s->tid_count > 0 && !select_wants_ids(s, measurement->pid, measurement->tid))
         return false;

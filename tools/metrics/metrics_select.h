@@ -22,13 +22,16 @@
 #include "input/select.h"
 
 struct metrics_select {
-    struct selection s;
+    struct selection *s;
     trace_id_t trid;
     uint64_t left_out; /* measurements outside of the selected time */
     uint64_t crossing; /* that cross an edge of it */
     int64_t longest_crossing_ns;
 };
 
+/* The window of time is fixed.  The run asks for the log's events. */
+void metrics_select_ask(struct metrics_select *m, posixtrace_metric_run_t *run,
+                        const struct log_file *log);
 /* The log is open, the run begun, nothing was read; live: the time of the first event is not
  * known, whatever the log says.  EXIT_DONE, or another status after a message. */
 int metrics_select_begin(struct metrics_select *m, posixtrace_metric_run_t *run,

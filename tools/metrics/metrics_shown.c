@@ -198,7 +198,7 @@ bool metrics_view_leaves_out(const struct metrics_view *v, const struct metrics_
     const struct metrics_picked *picked = &v->pick->list[g->metric];
 
     /* A selection may have too few jobs of a thread that is periodic. */
-    if (select_is_any(&v->select->s))
+    if (metrics_view_is_selected(v))
         return false;
     return v->pick->all && v->form.rows != METRICS_EACH && v->form.format == OUTPUT_TEXT &&
            !picked->own && metrics_is_of_jobs(picked->metric) && !metrics_is_periodic(v, g);
@@ -231,7 +231,8 @@ bool metrics_view_shows(const struct metrics_view *v, const struct metrics_group
     if (metrics_view_leaves_out(v, g))
         return false;
     posixtrace_statistics_summary(g->statistics, &s, sizeof s);
-    return s.count > 0 || (g->unknown > 0 && v->heard[g->metric]);
+    return s.count > 0 || (g->unknown > 0 && v->heard[g->metric] &&
+                           metrics_view_hears_in(v, g->metric, g->where.log));
 }
 
 static void sum_hidden(struct metrics_sum *sum, const struct metrics_group *g, uint64_t count)
@@ -264,8 +265,8 @@ void metrics_view_sum(const struct metrics_view *v, size_t metric, struct metric
     uint64_t unknown = 0;
 
     memset(sum, 0, sizeof *sum);
-    posixtrace_metric_run_doubt(v->run, metric, &sum->doubt, sizeof sum->doubt);
-    sum->of_log = select_is_any(&v->select->s);
+    metrics_view_doubt(v, metric, &sum->doubt);
+    sum->of_log = metrics_view_is_selected(v);
     for (size_t i = 0; i < v->groups.count; i++) {
         const struct metrics_group *g = &v->groups.rows[i];
         struct posixtrace_summary s;

@@ -94,6 +94,7 @@ static void add_row(struct table *t, const struct metrics_view *v, size_t metric
     } else {
         metrics_time_cell(t, r.s.max_ns, sum->bound);
     }
+    table_cell(t, !v->several ? "-" : !g || g->others ? "" : metrics_view_label(v, g->where));
     name_cell(t,
               !g          ? "-"
               : g->others ? ""
@@ -174,6 +175,9 @@ static size_t summary_columns(const struct metrics_view *v, struct table_column 
     to[count++] = (struct table_column){ .title = "MEAN" };
     count = metrics_row_columns(v, to, count, false);
     to[count++] = (struct table_column){ .title = "MAX" };
+    to[count++] = (struct table_column){
+        .title = "LOG", .hidden = true, .left = true, .flexible = true
+    };
     to[count++] = (struct table_column){
         .title = "LONGEST IN", .colour = COLOUR_THREAD, .left = true, .flexible = true
     };

@@ -16,6 +16,7 @@
 #include "common/stdout_buffer.h"
 #include "common/table.h"
 #include "common/tool.h"
+#include "input/logs.h"
 
 enum { LARGEST_THREAD = 8 + 2 + METRICS_THREAD_NAME };
 
@@ -36,6 +37,9 @@ static size_t statistics_columns(const struct metrics_view *v, struct table_colu
     to[count++] = (struct table_column){ .title = "UNKNOWN",
                                          .hidden = true,
                                          .colour = COLOUR_ALARM };
+    to[count++] = (struct table_column){
+        .title = "LOG", .hidden = true, .left = true, .flexible = true
+    };
     to[count++] = (struct table_column){
         .title = "THREAD", .colour = COLOUR_THREAD, .left = true, .flexible = true
     };
@@ -62,6 +66,9 @@ static void table_row(struct table *t, const struct metrics_view *v, const char 
     metrics_row_percentiles(t, v, r);
     metrics_time_cell(t, r->worst, bound || r->sure < r->worst || r->s.count == 0);
     table_cell(t, g->unknown > 0 ? units_count(g->unknown) : "-");
+    table_cell(t, !v->several                        ? "-"
+                  : g->tid == 0 && g->thread_id == 0 ? ""
+                                                     : metrics_view_label(v, g->where));
     table_cell(t, name);
     free(name);
 }
@@ -157,10 +164,10 @@ static size_t width_of(const struct metrics_view *v, size_t metric)
 /* Metrics from *next on that fit beside the threads; marks them, and moves *next on. */
 static size_t choose(const struct metrics_view *v, size_t *next, bool *chosen)
 {
-    size_t used = LARGEST_THREAD, count = 0;
+    size_t used = LARGEST_THREAD + (v->several ? LOGS_LABEL + 2 : 0), count = 0;
 
     memset(chosen, 0, v->pick->count * sizeof *chosen);
-    for (; *next < v->pick->count && count + 2 < TABLE_COLUMNS; ++*next) {
+    for (; *next < v->pick->count && count + 3 < TABLE_COLUMNS; ++*next) {
         if (!metrics_view_has(v, *next))
             continue;
         used += width_of(v, *next) + 2;
@@ -179,6 +186,7 @@ static void largest_row(struct table *t, const struct metrics_view *v, const boo
 
     table_add_row(t);
     table_cell(t, metrics_thread(thread->tid, thread->thread_id));
+    table_cell(t, metrics_view_label(v, thread->where));
     for (size_t m = 0; m < v->pick->count; m++) {
         if (chosen[m])
             table_cell(t, largest_of(v, metrics_groups_find(&v->groups, m, thread)));
@@ -234,6 +242,7 @@ static void largest_columns(const struct metrics_view *v, const bool *chosen,
     size_t count = 0;
 
     to[count++] = (struct table_column){ .title = "#   TASK" };
+    to[count++] = (struct table_column){ .title = "LOG", .hidden = true, .left = true };
     for (size_t m = 0; m < v->pick->count; m++) {
         if (!chosen[m])
             continue;
@@ -257,7 +266,7 @@ void metrics_print_largest(const struct metrics_view *v)
         struct table t;
 
         largest_columns(v, chosen, shown, titles);
-        table_init(&t, shown, count + 2);
+        table_init(&t, shown, count + 3);
         largest_rows(&t, v, chosen);
         out_text("\n# largest, in us\n");
         table_print(&t);

@@ -28,36 +28,42 @@ void metrics_time_begin(struct metrics_view *v)
     memset(v->withheld, 0, v->pick->count * sizeof *v->withheld);
 }
 
-static bool saw(const struct metrics_view *v, const char *const *list)
+static bool saw(const struct metrics_part *part, const char *const *list)
 {
-    while (*list && !posixtrace_metric_run_saw(v->run, *list))
+    while (*list && !posixtrace_metric_run_saw(part->run, *list))
         list++;
     return *list != NULL;
 }
 
-bool metrics_time_holds(struct metrics_view *v, size_t place,
+static bool any_saw(const struct metrics_view *v, const char *const *list)
+{
+    for (size_t i = 0; i < v->part_count; i++)
+        if (saw(&v->parts[i], list))
+            return true;
+    return false;
+}
+
+bool metrics_time_holds(struct metrics_part *part, size_t place,
                         const struct posixtrace_measurement *m)
 {
-    enum posixtrace_user_time time = v->pick->list[place].time;
+    enum posixtrace_user_time time = part->view->pick->list[place].time;
 
     if ((time != POSIXTRACE_USER_CPU && time != POSIXTRACE_USER_NOSYSTEM) || m->unknown)
         return true;
-    if (!v->has_switches && !m->bound)
-        v->has_switches = saw(v, switches);
-    if (time == POSIXTRACE_USER_NOSYSTEM && !v->has_calls)
-        v->has_calls = saw(v, calls);
-    if ((v->has_switches || m->bound) && (time == POSIXTRACE_USER_CPU || v->has_calls))
+    if (!part->has_switches && !m->bound)
+        part->has_switches = saw(part, switches);
+    if (time == POSIXTRACE_USER_NOSYSTEM && !part->has_calls)
+        part->has_calls = saw(part, calls);
+    if ((part->has_switches || m->bound) && (time == POSIXTRACE_USER_CPU || part->has_calls))
         return true;
-    v->withheld[place]++;
+    part->view->withheld[place]++;
     return false;
 }
 
 void metrics_time_report(const struct metrics_view *v, size_t place)
 {
-    bool has_switches = v->has_switches || saw(v, switches) ||
-                        posixtrace_metric_run_saw(v->run, "posixtrace_cpu_time");
-    bool calls_too = v->pick->list[place].time == POSIXTRACE_USER_NOSYSTEM && !v->has_calls &&
-                     !saw(v, calls);
+    bool has_switches = any_saw(v, switches) || metrics_view_saw(v, "posixtrace_cpu_time");
+    bool calls_too = v->pick->list[place].time == POSIXTRACE_USER_NOSYSTEM && !any_saw(v, calls);
     const char *name = unquoted(posixtrace_metric_name(v->pick->metrics[place]));
     const char *count = units_count(v->withheld[place]);
 
@@ -65,20 +71,20 @@ void metrics_time_report(const struct metrics_view *v, size_t place)
         metrics_remark(v,
                        "%s: %s withheld, because %s says only after them how long threads had "
                        "a processor",
-                       name, count, v->log->shown);
+                       name, count, v->shown);
     else if (has_switches && metrics_saw_calls(v))
         metrics_remark(v,
                        "%s: %s withheld, because %s has no call that waits; the log has other "
                        "system events: none occurred, or a filter left them out; ':cpu' measures "
                        "without them",
-                       name, count, v->log->shown);
+                       name, count, v->shown);
     else
         metrics_remark(
             v,
             "%s: %s withheld, because %s has no %s%s%s; %s'posixtrace record "
             "--system=%s%s%s -- CMD' records any that occur, and ':elapsed' measures "
             "elapsed time",
-            name, count, v->log->shown, has_switches ? "" : "context switches",
+            name, count, v->shown, has_switches ? "" : "context switches",
             calls_too && !has_switches ? " and no " : "", calls_too ? "system calls" : "",
             metrics_lost(v) > 0 ? "they may be among the events that were lost, else " : "",
             calls_too ? "calls" : "", calls_too && !has_switches ? "," : "",

@@ -16,7 +16,7 @@ void metrics_time_begin(struct metrics_view *v);
 
 /* Can the time of the metric at that place have been measured?  Else the measurement is
  * counted as withheld.  One that is unknown has an upper bound, which elapsed time is, too. */
-bool metrics_time_holds(struct metrics_view *v, size_t place,
+bool metrics_time_holds(struct metrics_part *part, size_t place,
                         const struct posixtrace_measurement *m);
 
 /* Says, in a table or to stderr, how many were withheld and why. */

@@ -63,25 +63,29 @@ size_t metrics_worst_of(const struct metrics_view *v, size_t metric, struct metr
 /* As --from and --to take it. */
 static void put_time(char *to, size_t size, const struct metrics_view *v, int64_t ns)
 {
+    const struct log_file *log = v->parts[0].log;
     int64_t since = 0;
 
-    if (v->log->seekable && !__builtin_sub_overflow(ns, v->log->info.first_ns, &since) &&
+    if (!v->several && log->seekable && !__builtin_sub_overflow(ns, log->info.first_ns, &since) &&
         since >= 0)
         snprintf(to, size, "+%" PRId64 ".%09" PRId64 "s", since / 1000000000, since % 1000000000);
     else
         snprintf(to, size, "%" PRId64, ns);
 }
 
-char *metrics_worst_command(const struct metrics_view *v, const struct posixtrace_measurement *m)
+char *metrics_worst_command(const struct metrics_view *v, struct metrics_where where,
+                            const struct posixtrace_measurement *m)
 {
+    const char *first = metrics_form_log(v->parts[where.from].log);
+    bool two = where.from != where.log;
     char from[48], to[48], thread[32] = "", *text = NULL;
 
     put_time(from, sizeof from, v, m->begin_ns);
     put_time(to, sizeof to, v, m->end_ns);
-    if (m->tid != 0)
+    if (m->tid != 0 && !two)
         snprintf(thread, sizeof thread, " --tid=%d", (int)m->tid);
-    if (asprintf(&text, "posixtrace print --from=%s --to=%s%s %s", from, to, thread,
-                 metrics_form_log(v->log)) < 0)
+    if (asprintf(&text, "posixtrace print --from=%s --to=%s%s %s%s%s", from, to, thread, first,
+                 two ? " " : "", two ? metrics_form_log(v->parts[where.log].log) : "") < 0)
         return tool_grow(NULL, 1, 1);
     return text;
 }
@@ -95,14 +99,15 @@ static void print_one(const struct metrics_view *v, const struct metrics_worst *
     char *name = metrics_shown(OUTPUT_TEXT, !g->of_object              ? g->thread
                                             : g->longest_tid == m->tid ? g->longest_thread
                                                                        : "");
-    char *command = metrics_worst_command(v, m), begin[48], object[SITES_TEXT + 16] = "";
+    char *command = metrics_worst_command(v, g->where, m), begin[48], object[SITES_TEXT + 16] = "";
     int64_t length = metrics_groups_length(&v->groups, m);
 
     put_time(begin, sizeof begin, v, m->begin_ns);
     if (posixtrace_metric_by_object(m->metric))
         snprintf(object, sizeof object, ", object %s",
-                 metrics_object_name(v, m->pid, m->begin_ns, m->key));
-    out_format("%9s at %s in %s%s%s%s%s\n", units_time(length), begin,
+                 metrics_object_name(v, g->where, m->pid, m->begin_ns, m->key));
+    out_format("%9s at %s in %s%s%s%s%s%s%s\n", units_time(length), begin,
+               v->several ? metrics_view_label(v, g->where) : "", v->several ? " " : "",
                metrics_thread(m->tid, m->thread_id), *name ? " " : "", name, object,
                m->bound ? " (at most)" : "");
     out_format("          %s\n", command);
@@ -114,7 +119,7 @@ static void print_one(const struct metrics_view *v, const struct metrics_worst *
 static void put_lines(struct metrics_view *v, const struct metrics_worst *list, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        metrics_view_put(v, list[i].m);
+        metrics_view_put(v, list[i].group->where, list[i].m);
 }
 
 void metrics_print_worst(struct metrics_view *v)

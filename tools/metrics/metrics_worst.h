@@ -17,6 +17,7 @@ struct metrics_worst {
 size_t metrics_worst_of(const struct metrics_view *v, size_t metric, struct metrics_worst **list);
 
 /* 'posixtrace print --from=... LOG' for the time of the measurement; for free(). */
-char *metrics_worst_command(const struct metrics_view *v, const struct posixtrace_measurement *m);
+char *metrics_worst_command(const struct metrics_view *v, struct metrics_where where,
+                            const struct posixtrace_measurement *m);
 
 #endif

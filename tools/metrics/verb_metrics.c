@@ -9,21 +9,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "measure/metrics_cost.h"
-#include "metrics/metrics_doubts.h"
 #include "jobs/jobs.h"
-#include "metrics/metrics_jobs.h"
-#include "measure/metrics_measure.h"
 #include "measure/metrics_names.h"
-#include "metrics/metrics_pairs.h"
-#include "measure/metrics_pick.h"
-#include "metrics/metrics_time.h"
-#include "metrics/metrics_view.h"
+#include "metrics/metrics_jobs.h"
+#include "metrics/metrics_request.h"
 #include "common/colour.h"
 #include "common/format_option.h"
 #include "common/options.h"
 #include "common/stdout_buffer.h"
-#include "common/progress.h"
 #include "common/table.h"
 #include "common/tool.h"
 
@@ -77,11 +70,11 @@ static const struct option_spec options[] = { { "set", true, SET },
                                               { NULL, false, 0 } };
 
 static const char help[] =
-    "usage: posixtrace metrics [OPTION]... LOG|-\n"
+    "usage: posixtrace metrics [OPTION]... LOG|FOLDER|-...\n"
     "       posixtrace metrics --follow [OPTION]... PID|STREAM|LOG\n"
     "       posixtrace metrics --list | --dot=NAME | --mermaid=NAME | --check=FILE\n"
     "\n"
-    "Measures times of threads in a trace log, such as \"Response Time\".\n"
+    "Measures times of threads in trace logs, such as \"Response Time\".\n"
     "\n"
     "  --set=SET        metrics: linux (default), marte or a file of one's own\n"
     "  --metric=NAME    only this one of the set, or pair; more than once: these\n"
@@ -103,17 +96,14 @@ static const char help[] =
 static const char follow_what[] = "--follow needs a process, a stream or a log";
 
 struct request {
-    const char *set, *check, *dot, *mermaid, *path;
+    const char *set, *check, *dot, *mermaid;
     const char **metrics, **users; /* end with NULL */
     size_t metric_count, user_count;
-    struct metrics_form form;
     struct jobs_rules rules;
     int64_t load_ns;
-    struct sites sites;
     enum colour_when colour;
-    struct metrics_cost cost;
-    struct metrics_select select;
-    bool follow, strict, list;
+    struct metrics_request m;
+    bool follow, list;
 };
 
 /* ---- sets ---- */
@@ -164,12 +154,6 @@ static void say_name(void *context, const char *sentence)
     out_format("%s: %s\n", quote(context), sentence);
 }
 
-static void note_name(void *context, const char *sentence)
-{
-    (void)context;
-    tool_note("%s", sentence);
-}
-
 static int check_set(const char *path)
 {
     posixtrace_metric_set_t *set;
@@ -215,126 +199,6 @@ static int draw(const char *word, const char *name,
     return status;
 }
 
-/* ---- measuring ---- */
-
-static int begin_run(struct metrics_view *v)
-{
-    int error = posixtrace_metric_run_create(v->pick->metrics, v->pick->count, v->log->trid,
-                                             metrics_view_measured, v, &v->run);
-
-    return error ? tool_error("cannot measure in %s: %s", v->log->shown, strerror(error))
-                 : EXIT_DONE;
-}
-
-/* Do the events of the user's metrics exist?  A log that is complete knows before, others
- * at their end, if that is waited for. */
-static bool may_check(const struct metrics_view *v, const struct follow *live, bool before)
-{
-    bool known = live ? !live->alive : v->log->seekable;
-
-    if (live && live->is_stream)
-        return false;
-    return before ? known : !(live && follow_is_over());
-}
-
-/* v is made but for its run. */
-static int measure(const struct request *r, struct metrics_view *v, struct follow *live)
-{
-    bool checked = may_check(v, live, true);
-    int status = checked ? metrics_check_events(v) : EXIT_DONE;
-
-    for (size_t i = 0; status == EXIT_DONE && i < v->pick->count; i++)
-        metrics_names_check(v->pick->metrics[i], note_name, NULL);
-    if (status == EXIT_DONE)
-        status = metrics_cost_find(&v->cost, v->log);
-    v->groups.cost_ns = v->cost.ns;
-    metrics_time_begin(v);
-    if (status == EXIT_DONE)
-        status = begin_run(v);
-    if (status == EXIT_DONE)
-        status = metrics_select_begin(v->select, v->run, v->log, live != NULL);
-    if (status == EXIT_DONE) {
-        metrics_view_begin(v);
-        status = live ? metrics_take_live(v->run, live) : metrics_take_log(v->run, v->log);
-    }
-    if (status == EXIT_DONE) {
-        sites_open(v->sites, v->log->trid);
-        metrics_view_end(v);
-        sites_close(v->sites);
-        select_warn(&v->select->s, v->log);
-        select_warn_callers(&v->select->s, v->log);
-        if (!checked && may_check(v, live, false))
-            status = metrics_check_events(v);
-    }
-    if (v->run) {
-        out_flush();
-        if (status != EXIT_USAGE)
-            status = log_file_report_loss(v->log, r->strict, status);
-        posixtrace_metric_run_free(v->run);
-    }
-    metrics_view_drop(v);
-    metrics_groups_free(&v->groups);
-    free(v->withheld);
-    return status;
-}
-
-static void make_view(struct metrics_view *v, struct request *r, const struct metrics_pick *pick,
-                      struct log_file *log)
-{
-    memset(v, 0, sizeof *v);
-    v->pick = pick;
-    v->log = log;
-    v->form = r->form;
-    metrics_groups_init(&v->groups);
-    v->groups.by_object = r->form.rows == METRICS_OBJECTS;
-    v->groups.worst = r->form.worst;
-    v->groups.begins = metrics_jobs_released(pick);
-    v->cost = r->cost;
-    v->select = &r->select;
-    v->sites = &r->sites;
-}
-
-static int measure_live(struct request *r, struct metrics_pick *pick)
-{
-    struct metrics_view v;
-    struct follow f;
-    int status = follow_open(&f, r->path);
-
-    if (status != EXIT_DONE)
-        return status;
-    status = metrics_pairs_add(pick, &f.log);
-    if (status == EXIT_DONE) {
-        make_view(&v, r, pick, &f.log);
-        v.has_origin = !f.is_stream && f.log.info.events > 0;
-        v.origin = f.log.info.first_ns;
-        status = measure(r, &v, &f);
-    }
-    follow_close(&f);
-    return status;
-}
-
-static int measure_log(struct request *r, struct metrics_pick *pick)
-{
-    struct log_file log;
-    struct metrics_view v;
-    int status = log_file_open(&log, r->path);
-
-    if (status != EXIT_DONE)
-        return status;
-    status = metrics_pairs_add(pick, &log);
-    if (status == EXIT_DONE) {
-        make_view(&v, r, pick, &log);
-        v.has_origin = log.seekable && log.info.events > 0;
-        v.origin = log.info.first_ns;
-        if (v.form.rows != METRICS_EACH || !isatty(STDOUT_FILENO))
-            progress_begin("events", log.info.events);
-        status = measure(r, &v, NULL);
-        progress_end();
-    }
-    log_file_close(&log);
-    return status;
-}
-
 /* ---- the command line ---- */
 
 static int add_word(const char ***list, size_t *count, const char *word)
@@ -347,32 +211,34 @@ static int add_word(const char ***list, size_t *count, const char *word)
 
 static int take_option(struct request *r, int code, const char *value)
 {
+    if (select_is_option(code) || sites_is_option(code))
+        select_given_add(&r->m.given, code, value);
     if (select_is_option(code))
-        return select_take_option(&r->select.s, code, value);
+        return select_take_option(&r->m.selection, code, value);
     if (sites_is_option(code))
-        return sites_take_option(&r->sites, code, value);
+        return sites_take_option(&r->m.sites, code, value);
     switch (code) {
     case SET: r->set = value; break;
     case METRIC: return add_word(&r->metrics, &r->metric_count, value);
     case USER: return add_word(&r->users, &r->user_count, value);
-    case FORMAT: return metrics_form_format(&r->form, value);
+    case FORMAT: return metrics_form_format(&r->m.form, value);
     case COLOUR: return colour_option(value, &r->colour);
-    case STATS: return metrics_form_rows(&r->form, METRICS_STATS);
-    case EACH: return metrics_form_rows(&r->form, METRICS_EACH);
-    case BY: return metrics_form_by(&r->form, value);
-    case PERCENTILES: return metrics_form_percentiles(&r->form, value);
-    case HISTOGRAM: r->form.histogram = true; break;
+    case STATS: return metrics_form_rows(&r->m.form, METRICS_STATS);
+    case EACH: return metrics_form_rows(&r->m.form, METRICS_EACH);
+    case BY: return metrics_form_by(&r->m.form, value);
+    case PERCENTILES: return metrics_form_percentiles(&r->m.form, value);
+    case HISTOGRAM: r->m.form.histogram = true; break;
     case JOB: return jobs_rules_add(&r->rules, value);
     case LOAD: return jobs_load_parse(value, &r->load_ns);
-    case WORST: return metrics_form_worst(&r->form, value);
-    case COST: return metrics_cost_parse(&r->cost, value);
+    case WORST: return metrics_form_worst(&r->m.form, value);
+    case COST: return metrics_cost_parse(&r->m.cost, value);
     case FOLLOW: r->follow = true; break;
-    case STRICT: r->strict = true; break;
+    case STRICT: r->m.strict = true; break;
     case LIST: r->list = true; break;
     case CHECK: r->check = value; break;
     case DOT: r->dot = value; break;
     case MERMAID: r->mermaid = value; break;
-    default: return options_set_log(&r->path, value);
+    default: logs_given_add(&r->m.logs, value); break;
     }
     return EXIT_DONE;
 }
@@ -380,21 +246,21 @@ static int take_option(struct request *r, int code, const char *value)
 /* --job and --load are about events, not about metrics. */
 static int show_jobs(struct request *r)
 {
-    struct jobs_request jobs = { .path = r->path,
+    struct jobs_request jobs = { .path = r->m.path,
                                  .rules = r->rules,
                                  .load_ns = r->load_ns,
-                                 .form = r->form,
-                                 .select = &r->select.s,
-                                 .strict = r->strict };
+                                 .form = r->m.form,
+                                 .select = &r->m.selection,
+                                 .strict = r->m.strict };
 
     if (r->follow || r->metric_count + r->user_count > 0)
         return tool_usage("--job and --load go with no --follow, --metric and --user");
-    if (r->form.rows == METRICS_OBJECTS ||
-        (r->load_ns > 0 && r->form.rows == METRICS_EACH && r->form.format == OUTPUT_TEXT))
+    if (r->m.form.rows == METRICS_OBJECTS ||
+        (r->load_ns > 0 && r->m.form.rows == METRICS_EACH && r->m.form.format == OUTPUT_TEXT))
         return tool_usage("--job has no rows by object, and --load none of each");
-    if (r->rules.count > 0 && r->load_ns > 0 && r->form.format != OUTPUT_TEXT && !r->form.json)
+    if (r->rules.count > 0 && r->load_ns > 0 && r->m.form.format != OUTPUT_TEXT && !r->m.form.json)
         return tool_usage("--job and --load: one at a time with the format '%s'",
-                          format_option_name(r->form.format));
+                          format_option_name(r->m.form.format));
     return jobs_show(&jobs);
 }
 
@@ -402,15 +268,17 @@ static int show_jobs(struct request *r)
 static int serve(struct request *r)
 {
     static const char *const none[] = { NULL };
+    bool several = logs_are_several(&r->m.logs);
     struct metrics_pick pick;
     int status;
 
+    r->m.path = r->m.logs.count > 0 ? r->m.logs.paths[0] : NULL;
     if (r->list + !!r->check + !!r->dot + !!r->mermaid > 1)
         return tool_usage("--list, --check, --dot and --mermaid: one at a time");
-    if ((r->list || r->check || r->dot || r->mermaid) && r->path)
+    if ((r->list || r->check || r->dot || r->mermaid) && r->m.path)
         return tool_usage("%s is too much: --list, --check, --dot and --mermaid take no log",
-                          quote(r->path));
-    colour_begin(r->form.format == OUTPUT_TEXT ? r->colour : COLOUR_NEVER);
+                          quote(r->m.path));
+    colour_begin(r->m.form.format == OUTPUT_TEXT ? r->colour : COLOUR_NEVER);
     if (r->list)
         return list_set(r->set);
     if (r->check)
@@ -419,20 +287,26 @@ static int serve(struct request *r)
         return draw(r->set, r->dot, posixtrace_metric_dot);
     if (r->mermaid)
         return draw(r->set, r->mermaid, posixtrace_metric_mermaid);
-    status = metrics_form_make(&r->form);
+    status = metrics_form_make(&r->m.form);
     if (status != EXIT_DONE)
         return status;
-    if (!r->path)
+    if (!r->m.path)
         return tool_usage(r->follow ? follow_what : "no log named");
-    if (r->follow && strcmp(r->path, "-") == 0)
+    if (r->follow && strcmp(r->m.path, "-") == 0)
         return tool_usage(follow_what);
+    if (several && (r->follow || r->rules.count > 0 || r->load_ns > 0))
+        return tool_usage("--%s is for one log at a time", r->follow            ? "follow"
+                                                           : r->rules.count > 0 ? "job"
+                                                                                : "load");
     if (r->rules.count > 0 || r->load_ns > 0)
         return show_jobs(r);
     status = metrics_pick(&pick, r->set, r->metrics ? r->metrics : none,
                           r->users ? r->users : none);
     if (status != EXIT_DONE)
         return status;
-    status = r->follow ? measure_live(r, &pick) : measure_log(r, &pick);
+    status = several     ? metrics_request_logs(&r->m, &pick)
+             : r->follow ? metrics_request_live(&r->m, &pick)
+                         : metrics_request_log(&r->m, &pick);
     metrics_pick_free(&pick);
     return status;
 }
@@ -442,7 +316,8 @@ static int run(struct options *o)
     struct request r = { .set = "linux" };
     int code, status = EXIT_DONE;
 
-    select_init(&r.select.s, &r.sites);
+    select_init(&r.m.selection, &r.m.sites);
+    r.m.select.s = &r.m.selection;
     while (status == EXIT_DONE && (code = options_next(o)) != OPTION_END) {
         if (code == OPTION_STOP) {
             status = o->status;
@@ -451,10 +326,12 @@ static int run(struct options *o)
         status = take_option(&r, code, o->value);
     }
     if (status == EXIT_DONE && code == OPTION_END)
-        status = select_make(&r.select.s);
+        status = select_make(&r.m.selection);
     if (status == EXIT_DONE && code == OPTION_END)
         status = serve(&r);
-    select_free(&r.select.s);
+    select_free(&r.m.selection);
+    select_given_free(&r.m.given);
+    logs_given_free(&r.m.logs);
     free(r.metrics);
     free(r.users);
     jobs_rules_free(&r.rules);

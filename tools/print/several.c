@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * See several.h.  The logs are in a heap by the time of their next event.  What print points at in
+ * See several.h.  What print points at in
  * a batch stays until that log is read again, so a batch is printed to its end before that.
  */
 #include "print/several.h"
@@ -14,39 +14,6 @@
 #include "common/tool.h"
 
 enum { PROGRESS_EVERY = 1 << 14 };
-
-/* ---- the heap ---- */
-
-static bool is_earlier(const struct several *s, size_t a, size_t b)
-{
-    return s->heap[a]->key < s->heap[b]->key ||
-           (s->heap[a]->key == s->heap[b]->key && s->heap[a]->in->index < s->heap[b]->in->index);
-}
-
-static void swap(struct several *s, size_t a, size_t b)
-{
-    struct several_log *kept = s->heap[a];
-
-    s->heap[a] = s->heap[b];
-    s->heap[b] = kept;
-}
-
-static void sink(struct several *s, size_t at)
-{
-    for (;;) {
-        size_t least = at, left = 2 * at + 1;
-
-        for (size_t child = left; child < left + 2 && child < s->heap_count; child++)
-            if (is_earlier(s, child, least))
-                least = child;
-        if (least == at)
-            return;
-        swap(s, at, least);
-        at = least;
-    }
-}
-
-/* ---- printing ---- */
 
 /* Goes to the next event that is wanted; *none: there is none.  0, or an error number. */
 static int find_next(struct several *s, struct several_log *in, bool *none)
@@ -84,7 +51,7 @@ static int read_error(const struct several_log *in, int error)
     return tool_error("cannot read on in %s: %s", in->in->log.shown, strerror(error));
 }
 
-static int fill_heap(struct several *s)
+static int begin_all(struct several *s)
 {
     for (size_t i = 0; i < s->logs->count; i++) {
         struct several_log *in = &s->each[i];
@@ -99,20 +66,18 @@ static int fill_heap(struct several *s)
         if (error)
             return read_error(in, error);
         if (!none)
-            s->heap[s->heap_count++] = in;
+            earliest_add(&s->next, i, in->key);
     }
-    for (size_t i = s->heap_count; i-- > 0;)
-        sink(s, i);
     return EXIT_DONE;
 }
 
 static int print_all(struct several *s, struct print *p)
 {
-    int status = fill_heap(s);
+    int status = begin_all(s);
     uint64_t shown = 0;
 
-    while (status == EXIT_DONE && s->heap_count > 0 && !out_failed()) {
-        struct several_log *in = s->heap[0];
+    while (status == EXIT_DONE && s->next.count > 0 && !out_failed()) {
+        struct several_log *in = &s->each[earliest_first(&s->next)];
         bool none;
         int error;
 
@@ -127,8 +92,9 @@ static int print_all(struct several *s, struct print *p)
         if (error)
             status = read_error(in, error);
         else if (none)
-            s->heap[0] = s->heap[--s->heap_count];
-        sink(s, 0);
+            earliest_drop(&s->next);
+        else
+            earliest_advance(&s->next, in->key);
     }
     return status;
 }
@@ -139,7 +105,7 @@ int several_print(struct logs *logs, struct print *p, bool strict)
     int status;
 
     s.each = tool_zeroed(logs->count * sizeof *s.each);
-    s.heap = tool_grow(NULL, logs->count, sizeof *s.heap);
+    earliest_init(&s.next, logs->count);
     for (size_t i = 0; i < logs->count; i++) {
         struct input_log *in = logs->at[i];
 
@@ -160,6 +126,6 @@ int several_print(struct logs *logs, struct print *p, bool strict)
         status = logs_report(logs, strict, status);
     }
     free(s.each);
-    free(s.heap);
+    earliest_free(&s.next);
     return status;
 }

@@ -9,6 +9,7 @@
 #define SEVERAL_H
 
 #include "print/print.h"
+#include "input/earliest.h"
 #include "input/logs.h"
 
 enum { SEVERAL_BATCH = 128 };
@@ -25,9 +26,8 @@ struct several_log {
 struct several {
     struct logs *logs;
     struct several_log *each;
-    struct several_log **heap; /* of those that have events left, the earliest first */
-    size_t heap_count;
-    uint64_t read; /* events */
+    struct earliest next; /* those that have events left */
+    uint64_t read;        /* events */
 };
 
 /* Prints what the selections of the logs want, which are made and have labels; the status. */

@@ -74,14 +74,14 @@ static bool wants_thread(void *context, pid_t pid, pid_t tid)
 {
     const struct pass *p = context;
 
-    return select_wants_ids(&p->source->select.s, pid, tid);
+    return select_wants_ids(&p->source->selection, pid, tid);
 }
 
 static bool wants_begin(void *context, const struct posixtrace_event *begin)
 {
     const struct pass *p = context;
 
-    return select_wants_expression(&p->source->select.s, p->log->trid, begin);
+    return select_wants_expression(&p->source->selection, p->log->trid, begin);
 }
 
 static void remark(const struct pass *p, const posixtrace_jobs_t *jobs)
@@ -101,7 +101,7 @@ static void remark(const struct pass *p, const posixtrace_jobs_t *jobs)
 
 static int read_all(struct pass *p)
 {
-    const struct selection *s = &p->source->select.s;
+    const struct selection *s = &p->source->selection;
     struct posixtrace_jobs_options chosen = { .rules = p->source->jobs.list,
                                               .rule_count = p->source->jobs.count,
                                               .from_ns = s->from_ns,

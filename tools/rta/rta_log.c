@@ -45,7 +45,7 @@ static int measured(void *context, const struct posixtrace_measurement *m)
             continue;
         if (all->value[i] == RTA_B)
             rta_locks_add(&all->locks, m, metrics_groups_length(&all->groups, m));
-        return metrics_groups_add(&all->groups, i, m);
+        return metrics_groups_add(&all->groups, i, (struct metrics_where){ 0, 0 }, m);
     }
     return 0;
 }
@@ -177,8 +177,8 @@ static void assign(const struct measuring *all, const struct rta_task *tasks, si
     }
     if (unnamed)
         say_names(all, log);
-    if (unnamed && select_is_any(&all->select->s))
-        tool_note("selected of %s: %s", log, select_text(&all->select->s));
+    if (unnamed && select_is_any(all->select->s))
+        tool_note("selected of %s: %s", log, select_text(all->select->s));
 }
 
 /* Finds the task of each thread that held a mutex, then the blocking by these holds. */
@@ -256,8 +256,8 @@ static int measure_with(struct rta_source *source, struct measuring *all,
             status = rta_jobs_measure(source, &log, tasks, count, seen);
     }
     if (status == EXIT_DONE) {
-        select_warn(&source->select.s, &log);
-        select_warn_callers(&source->select.s, &log);
+        select_warn(&source->selection, &log);
+        select_warn_callers(&source->selection, &log);
         status = log_file_report_loss(&log, source->strict, status);
     }
     log_file_close(&log);

@@ -39,7 +39,8 @@ struct rta_source {
     struct metrics_cost cost; /* taken off for each intermediate event; is found */
     int protocol;             /* enum rta_protocol */
     bool strict;
-    struct metrics_select select;
+    struct selection selection;
+    struct metrics_select select; /* by that */
     struct sites sites;
     struct jobs_rules jobs; /* of --job; count 0: jobs are those of sleeps, by metrics */
 };

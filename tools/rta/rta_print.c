@@ -315,9 +315,9 @@ static void remark_blocked(const struct rta_result *r, enum output_format format
 /* A remark that the selection is for the log; the analysis is of all tasks. */
 static void remark_selection(const struct rta_result *r, enum output_format format)
 {
-    if (!r->seen || !select_is_any(&r->select->s))
+    if (!r->seen || !select_is_any(r->select->s))
         return;
-    remark(format, "selected of the log: %s", select_text(&r->select->s));
+    remark(format, "selected of the log: %s", select_text(r->select->s));
     if (metrics_select_crossing(r->select))
         remark(format, "%s", metrics_select_crossing(r->select));
 }

@@ -272,7 +272,7 @@ static int take_switch_cost(struct request *r, const char *value)
 static int take_option(struct request *r, int code, const char *value)
 {
     if (select_is_option(code))
-        return select_take_option(&r->source.select.s, code, value);
+        return select_take_option(&r->source.selection, code, value);
     if (sites_is_option(code))
         return sites_take_option(&r->source.sites, code, value);
     switch (code) {
@@ -299,7 +299,7 @@ static int complete(const struct request *r)
         return tool_usage("--job needs a log that is a file");
     if (r->source.jobs.count > 0 && (r->at_most || r->source.cost.origin != METRICS_COST_NONE))
         return tool_usage("--job goes with no --at-most and --cost");
-    if (!r->source.log && select_is_any(&r->source.select.s))
+    if (!r->source.log && select_is_any(&r->source.selection))
         return tool_usage("a selection is of a log, and there is none");
     return EXIT_DONE;
 }
@@ -307,10 +307,11 @@ static int complete(const struct request *r)
 static int run(struct options *o)
 {
     struct request r = { .source = { .set = "linux" } };
-    struct selection *s = &r.source.select.s;
+    struct selection *s = &r.source.selection;
     int code, status = EXIT_DONE;
 
     select_init(s, &r.source.sites);
+    r.source.select.s = s;
     while (status == EXIT_DONE && (code = options_next(o)) != OPTION_END) {
         if (code == OPTION_STOP) {
             status = o->status;
