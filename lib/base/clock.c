@@ -7,10 +7,12 @@
  * waits once, until 200 us have passed; the clock table of each stream corrects the remaining
  * error.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/timex.h>
 #include <unistd.h>
 #include "base/atomics.h"
 #include "base/clock.h"
@@ -129,6 +131,29 @@ void pt_clock_pair(int kind, uint64_t *ticks, int64_t *real_ns)
 
     read_pair(kind, CLOCK_REALTIME, ticks, &ns);
     *real_ns = (int64_t)ns;
+}
+
+/* A bound beyond this, 11 days, is as none. */
+#define MOST_US INT64_C(1000000000000)
+
+static int64_t error_ns(int64_t us)
+{
+    return us >= 0 && us <= MOST_US ? us * 1000 : -1;
+}
+
+void pt_clock_error(struct pt_clock_error *error)
+{
+    struct timex t = { .modes = 0 };
+    int saved = errno, state = adjtimex(&t);
+
+    errno = saved;
+    *error = (struct pt_clock_error){ -1, -1, -1 };
+    if (state < 0)
+        return;
+    error->most = error_ns(t.maxerror);
+    error->estimated = error_ns(t.esterror);
+    /* TIME_ERROR also means: a reference that the kernel expects does not come. */
+    error->status = (t.status & INT32_MAX) | (state == TIME_ERROR ? STA_UNSYNC : 0);
 }
 
 /* Two threads may both come here first; one of the pairs counts.  NULL: no memory. */

@@ -83,6 +83,15 @@ uint64_t pt_clock_resolution_ns(void);
  * at the same moment, best of a few tries. */
 void pt_clock_pair(int kind, uint64_t *ticks, int64_t *real_ns);
 
+/* The kernel's estimate of the error of CLOCK_REALTIME (adjtimex(2), read only): at most, and as a
+ * rule, in ns; the state of the clock: STA_* bits of <sys/timex.h>.  Where the system call is
+ * refused, all are -1. */
+struct pt_clock_error {
+    int64_t most, estimated;
+    int32_t status;
+};
+void pt_clock_error(struct pt_clock_error *error);
+
 /* Nanoseconds per tick, 32.32 fixed point, measured since the first call in
  * this process (better the longer ago that is). */
 uint64_t pt_clock_slope(int kind);

@@ -13,6 +13,7 @@
 #include "consumer/checkpoint.h"
 #include "flush/state.h"
 #include "flush/switches.h"
+#include "model/clock_text.h"
 #include "log/writer/writer.h"
 #include "page/mapping_list.h"
 #include "shm/liveness.h"
@@ -20,6 +21,9 @@
 #include "shm/syncpoint.h"
 
 #define LAST_TRIES 10 /* to find memory for the last round */
+/* Readings of the host's clock: so far apart, and twice as far after each so many. */
+#define CLOCK_PAUSE_NS UINT64_C(64000000000)
+#define CLOCKS_A_PAUSE 64u
 
 static void note_error(struct pt_flusher *f, int e)
 {
@@ -61,7 +65,42 @@ static int put_mappings(struct pt_flusher *f)
     return e;
 }
 
-void pt_flush_names_and_syncs(struct pt_flusher *f)
+/* How long after reading n: so that the numbers of a log of years do not run out. */
+static uint64_t clock_pause(uint32_t n)
+{
+    return CLOCK_PAUSE_NS << (n / CLOCKS_A_PAUSE < 20 ? n / CLOCKS_A_PAUSE : 20);
+}
+
+/* A reading of the host's clock with the first flush, with each that has new sync points, with the
+ * last one, and now and then.  An error is that of the log: the next cycle repeats. */
+static int put_clock(struct pt_flusher *f, bool last)
+{
+    int clock = f->stream->seg->g.clock, e;
+    uint64_t now = pt_clock_ns(CLOCK_MONOTONIC);
+    struct pt_clock_reading reading;
+    struct pt_clock_error error;
+    char text[PT_CLOCK_TEXT_MAX + 1];
+
+    if (!last && f->clocks && f->clock_syncs == f->syncs && now < f->clock_due)
+        return 0;
+    if (f->clocks + 1 >= PT_CLOCK_TEXT_END)
+        return 0;
+    pt_clock_error(&error);
+    pt_clock_pair(clock, &reading.ts, &reading.ns);
+    reading.most = error.most;
+    reading.estimated = error.estimated;
+    reading.status = error.status;
+    pt_clock_text_put(text, &reading);
+    e = pt_log_put_text(f->writer, PT_TEXT_CLOCK, f->clocks + 1, text);
+    if (e == 0) {
+        f->clocks++;
+        f->clock_syncs = f->syncs;
+        f->clock_due = now + clock_pause(f->clocks);
+    }
+    return e;
+}
+
+void pt_flush_names_and_syncs(struct pt_flusher *f, bool last)
 {
     struct pt_names *names = f->stream->names;
     struct pt_seg_header *h = f->stream->seg->h;
@@ -91,6 +130,8 @@ void pt_flush_names_and_syncs(struct pt_flusher *f)
         pt_syncpoint_get(h, f->syncs, &point);
         e = pt_log_put_sync(f->writer, &point);
     }
+    if (e == 0)
+        e = put_clock(f, last);
     note_error(f, e);
 }
 
@@ -155,12 +196,12 @@ static void leave_reading(struct pt_flusher *f)
 }
 
 /* Everything that is certain by now, from the segment to the log's writer. */
-static int take_all(struct pt_flusher *f)
+static int take_all(struct pt_flusher *f, bool last)
 {
     struct pt_consumer *l = &f->stream->live;
     int e = pt_consumer_refresh(l);
 
-    pt_flush_names_and_syncs(f);
+    pt_flush_names_and_syncs(f, last);
     if (e == 0)
         return pt_collect_write(&f->round);
     l->watermark = l->accounts.delivered_ts;
@@ -191,12 +232,12 @@ int pt_flush_cycle(struct pt_flusher *f, bool last)
 
     take_reading(f);
     pt_store_seqcst(&l->seg->h->flush_asked, 0u);
-    e = take_all(f);
+    e = take_all(f, last);
     /* Events that are left for want of memory are written by the next round.  The last round
      * repeats. */
     for (int i = 0; last && e == -ENOMEM && i < LAST_TRIES; i++) {
         note_error(f, e);
-        e = take_all(f);
+        e = take_all(f, false);
     }
     whole = e == 0;
     note_error(f, e);

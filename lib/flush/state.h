@@ -32,6 +32,9 @@ struct pt_flusher {
     uint32_t described;    /* descriptions before this one of the list, too */
     uint32_t mappings_end; /* mappings before this one, too */
     uint32_t syncs;
+    uint32_t clocks;        /* readings of CLOCK_REALTIME in the log, */
+    uint32_t clock_syncs;   /* syncs at the last one, */
+    uint64_t clock_due;     /* and when the next one is due, CLOCK_MONOTONIC */
     int switches;           /* why no context switches are recorded; 0: they are */
     uint64_t switch_buffer; /* bytes of the kernel's ring for them a processor; 0: none */
     bool holds;             /* reading, the flush thread's own note */
@@ -48,8 +51,9 @@ struct pt_flusher {
 /* cycle.c */
 /* Where the packets of rounds go: context is the flusher. */
 int pt_flush_put_packet(void *context, const struct pt_log_packet *packet);
-/* Writes the names and sync points that later packets need. */
-void pt_flush_names_and_syncs(struct pt_flusher *f);
+/* Writes the names and sync points that later packets need, and what the host's clock shows.
+ * last: in the round that ends the log. */
+void pt_flush_names_and_syncs(struct pt_flusher *f, bool last);
 /* last: the round that ends the log. */
 int pt_flush_cycle(struct pt_flusher *f, bool last);
 /* Is a round being made?  Loaded by those who ask for the status. */

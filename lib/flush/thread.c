@@ -111,7 +111,7 @@ static int open_log(struct pt_flusher *f)
     /* From here on the file is a log that opens, even after a kill. */
     f->names_end = PT_ID_NAMED_FIRST;
     f->mappings_end = 1;
-    pt_flush_names_and_syncs(f);
+    pt_flush_names_and_syncs(f, false);
     e = -(int)pt_load_seqcst((uint32_t *)&f->error);
     if (e == 0) {
         struct pt_log_status status = { 0 };

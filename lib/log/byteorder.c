@@ -43,9 +43,11 @@ static const struct run two_runs[] = { { 2, 4 }, END_OF_RUNS }; /* texts, SYNC, 
 static const struct run round_runs[] = { STATE_RUNS, { 5, 8 }, END_OF_RUNS };
 static const struct run end_runs[] = { STATE_RUNS, { 4, 8 }, END_OF_RUNS };
 static const struct run *const fixed_runs[PT_PACKET_TYPES] = {
-    [PT_PACKET_DATA] = data_runs,       [PT_PACKET_NAME] = two_runs,    [PT_PACKET_SYNC] = two_runs,
-    [PT_PACKET_ROUND] = round_runs,     [PT_PACKET_INDEX] = two_runs,   [PT_PACKET_END] = end_runs,
+    [PT_PACKET_DATA] = data_runs,       [PT_PACKET_NAME] = two_runs,
+    [PT_PACKET_SYNC] = two_runs,        [PT_PACKET_ROUND] = round_runs,
+    [PT_PACKET_INDEX] = two_runs,       [PT_PACKET_END] = end_runs,
     [PT_PACKET_DESCRIPTION] = two_runs, [PT_PACKET_MAPPING] = two_runs,
+    [PT_PACKET_CLOCK] = two_runs,
 };
 
 /* Swaps a number in place; it may be unaligned. */

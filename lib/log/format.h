@@ -86,6 +86,7 @@ enum pt_packet_type {
     PT_PACKET_PAD,
     PT_PACKET_DESCRIPTION,
     PT_PACKET_MAPPING,
+    PT_PACKET_CLOCK,
     PT_PACKET_TYPES
 };
 

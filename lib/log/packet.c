@@ -62,6 +62,7 @@ static uint32_t fixed_size(unsigned type)
         [PT_PACKET_NAME] = sizeof(struct pt_packet_text),
         [PT_PACKET_DESCRIPTION] = sizeof(struct pt_packet_text),
         [PT_PACKET_MAPPING] = sizeof(struct pt_packet_text),
+        [PT_PACKET_CLOCK] = sizeof(struct pt_packet_text),
         [PT_PACKET_SYNC] = sizeof(struct pt_packet_sync),
         [PT_PACKET_ROUND] = sizeof(struct pt_packet_round),
         [PT_PACKET_INDEX] = sizeof(struct pt_packet_index),
@@ -115,6 +116,7 @@ static uint64_t claimed(const struct pt_packet_head *head)
     case PT_PACKET_DATA: return claimed_data(data);
     case PT_PACKET_NAME:
     case PT_PACKET_MAPPING:
+    case PT_PACKET_CLOCK:
     case PT_PACKET_DESCRIPTION: return pt_le32(text->length);
     case PT_PACKET_SYNC: return (uint64_t)pt_le32(sync->count) * sizeof(struct pt_sync);
     case PT_PACKET_ROUND:

@@ -61,25 +61,31 @@ struct pt_sync {
     uint64_t mult; /* nanoseconds per tick, 32.32 fixed point */
 };
 
-/* Texts beside the events: about an event type, by its id; and mappings of processes
- * (page/mapping_list.h), which are numbered from 1 on. */
-enum pt_text { PT_TEXT_NAME, PT_TEXT_DESCRIPTION, PT_TEXT_MAPPING, PT_TEXTS };
+/* Texts beside the events: about an event type, by its id; mappings of processes
+ * (page/mapping_list.h) and readings of the host's clock (model/clock_text.h), which are numbered
+ * from 1 on. */
+enum pt_text { PT_TEXT_NAME, PT_TEXT_DESCRIPTION, PT_TEXT_MAPPING, PT_TEXT_CLOCK, PT_TEXTS };
 
 #define PT_DESCRIPTION_MAX 2047u /* bytes, as POSIXTRACE_DESCRIPTION_MAX */
 #define PT_MAPPING_MAX     2047u /* bytes */
 #define PT_MAPPING_END     8192u /* one past the highest number */
+#define PT_CLOCK_TEXT_MAX  127u  /* bytes */
+#define PT_CLOCK_TEXT_END  1024u /* one past the highest number */
 
 static inline uint32_t pt_text_max(enum pt_text kind)
 {
     return kind == PT_TEXT_NAME          ? TRACE_EVENT_NAME_MAX
            : kind == PT_TEXT_DESCRIPTION ? PT_DESCRIPTION_MAX
+           : kind == PT_TEXT_CLOCK       ? PT_CLOCK_TEXT_MAX
                                          : PT_MAPPING_MAX;
 }
 
 /* One past the last id of a text. */
 static inline uint32_t pt_text_end(enum pt_text kind)
 {
-    return kind == PT_TEXT_MAPPING ? PT_MAPPING_END : PT_ID_MAX;
+    return kind == PT_TEXT_MAPPING ? PT_MAPPING_END
+           : kind == PT_TEXT_CLOCK ? PT_CLOCK_TEXT_END
+                                   : PT_ID_MAX;
 }
 
 /* Data of PT_ID_CPU_TIME: until its time the thread had run for that long, or up to

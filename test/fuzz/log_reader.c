@@ -154,6 +154,31 @@ static void follow(struct pt_log_reader *r, bool held)
     } while (rc == 1);
 }
 
+/* The same events by another clock, and the log's own again. */
+static void read_by_another_clock(struct pt_log_reader *r, const struct seen *first)
+{
+    static const struct pt_knot knots[] = { { 1, INT64_MIN },
+                                            { 1ull << 40, 0 },
+                                            { 1ull << 63, 1ull << 62 } };
+    struct pt_clock_reading reading;
+    struct pt_sync point;
+    struct seen again;
+    size_t n = 0;
+
+    while (pt_log_reader_clock(r, n, &reading) == 1)
+        n++;
+    FUZZ_NEED(n < PT_CLOCK_TEXT_END);
+    for (n = 0; pt_log_reader_point(r, n, &point) == 1; n++)
+        ;
+    if (pt_log_reader_rewind(r) != 0)
+        return;
+    if (pt_log_reader_set_map(r, knots, 3) == 0)
+        FUZZ_NEED(read_through(r, MOST).events == first->events);
+    FUZZ_NEED(pt_log_reader_set_map(r, NULL, 0) == 0 && pt_log_reader_rewind(r) == 0);
+    again = read_through(r, MOST);
+    FUZZ_NEED(again.events == first->events && again.sum == first->sum);
+}
+
 static void read_file(int fd)
 {
     struct pt_log_reader *r, *follower;
@@ -175,6 +200,7 @@ static void read_file(int fd)
     }
     if (pt_log_reader_rewind(r) == 0)
         FUZZ_NEED(read_blocks(r, 0).events == first.events);
+    read_by_another_clock(r, &first);
     if (pt_log_reader_new(&follower, fd) != 0)
         follower = NULL;
     if (follower)

@@ -14,6 +14,7 @@
 #include "common/json_out.h"
 #include "common/stdout_buffer.h"
 #include "common/tool.h"
+#include "log/info_clock.h"
 #include "log/info_tables.h"
 
 static const char *stream_policy(int policy)
@@ -234,6 +235,7 @@ int info_json(const struct log_file *log, int64_t first, const struct info_selec
     json_open(NULL, '{');
     put_log(log);
     put_attributes(log);
+    info_clock_json(log);
     put_span(log, first);
     put_loss(log);
     if (log_file_knows_totals(log)) {

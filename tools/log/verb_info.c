@@ -13,6 +13,7 @@
 
 #include "common/units.h"
 #include "input/further_types.h"
+#include "log/info_clock.h"
 #include "log/info_json.h"
 #include "log/info_tables.h"
 #include "input/log_file.h"
@@ -242,6 +243,8 @@ static void print_attributes(const struct log_file *log)
         row("clock", "%s, resolution %s%s", clock_text(log->info.clock),
             when_span((int64_t)time.tv_sec * 1000000000 + time.tv_nsec),
             set_back_text(log->info.set_back));
+    if (info_clock_text(log))
+        row("host clock", "%s", info_clock_text(log));
     posix_trace_attr_destroy(&attr);
 }
 

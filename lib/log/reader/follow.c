@@ -171,6 +171,8 @@ int pt_reader_collect_whole(struct pt_log_reader *r)
 static void go_on(struct pt_log_reader *r, bool nothing_new)
 {
     bool seeking = r->seeking;
+    size_t points;
+    const struct pt_sync *table = pt_reader_table(r, &points);
 
     if (r->scanned.again) {
         nothing_new = false;
@@ -180,7 +182,7 @@ static void go_on(struct pt_log_reader *r, bool nothing_new)
     if (nothing_new)
         r->walk.segment_count = 0;
     r->seeking = seeking;
-    r->seek_ts = pt_sync_invert(r->syncs, r->sync_count, r->seek_ns);
+    r->seek_ts = pt_sync_invert(table, points, r->seek_ns);
     r->follow.seen = r->follow.part;
     r->follow.packets = 0;
     r->follow.missing = r->follow.gap = false;

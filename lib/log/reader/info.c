@@ -74,7 +74,7 @@ static uint64_t count_set_back(const struct pt_log_reader *r)
 {
     uint64_t n = 0;
 
-    for (size_t i = 1; i < r->sync_count; i++)
+    for (size_t i = 1; i < r->sync_count && !r->map_count; i++)
         n += pt_sync_apply(&r->syncs[i - 1], r->syncs[i].ts) > r->syncs[i].ns;
     return n;
 }
@@ -94,8 +94,11 @@ int pt_log_reader_info(struct pt_log_reader *r, struct posixtrace_info *info)
     info->end = end_of(r);
     info->events = surveyed ? r->events : s->events;
     if (info->events) {
-        info->first_ns = pt_sync_convert(r->syncs, r->sync_count, first_ts);
-        info->last_ns = pt_sync_convert(r->syncs, r->sync_count, last_ts);
+        size_t n;
+        const struct pt_sync *table = pt_reader_table(r, &n);
+
+        info->first_ns = pt_sync_convert(table, n, first_ts);
+        info->last_ns = pt_sync_convert(table, n, last_ts);
     }
     memcpy(info->lost, s->lost, sizeof s->lost);
     info->late = s->late;

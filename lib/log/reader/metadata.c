@@ -63,6 +63,8 @@ int pt_reader_learn(struct pt_log_reader *r, const struct pt_packet_head *packet
         return learn_text(r, PT_TEXT_DESCRIPTION, p);
     if (packet->type == PT_PACKET_MAPPING)
         return learn_text(r, PT_TEXT_MAPPING, p);
+    if (packet->type == PT_PACKET_CLOCK)
+        return learn_text(r, PT_TEXT_CLOCK, p);
     if (packet->type == PT_PACKET_SYNC) {
         const struct pt_packet_sync *sync = p;
         int error = 0;

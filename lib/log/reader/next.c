@@ -17,7 +17,7 @@
  * Imported times are as given. */
 static void pass_steps(struct pt_log_reader *r, size_t to)
 {
-    if (r->sync_at != PT_NO_SYNC && r->params.clock != POSIXTRACE_CLOCK_REALTIME)
+    if (r->sync_at != PT_NO_SYNC && r->params.clock != POSIXTRACE_CLOCK_REALTIME && !r->map_count)
         while (r->sync_at < to) {
             r->gap |= pt_sync_is_step(&r->syncs[r->sync_at], &r->syncs[r->sync_at + 1]);
             r->sync_at++;
@@ -29,20 +29,21 @@ static void pass_steps(struct pt_log_reader *r, size_t to)
 PT_COLD void pt_reader_find_sync(struct pt_log_reader *r, uint64_t ts)
 {
     static const struct pt_sync identity = { .mult = 1ull << 32 };
-    size_t i;
+    size_t i, n;
+    const struct pt_sync *table = pt_reader_table(r, &n);
 
     r->sync_from = 0;
     r->sync_to = UINT64_MAX;
     r->sync = identity;
-    if (!r->sync_count)
+    if (!n)
         return;
-    i = pt_sync_find(r->syncs, r->sync_count, ts);
+    i = pt_sync_find(table, n, ts);
     pass_steps(r, i);
-    r->sync = r->syncs[i];
+    r->sync = table[i];
     if (i > 0)
         r->sync_from = r->sync.ts;
-    if (i + 1 < r->sync_count)
-        r->sync_to = r->syncs[i + 1].ts;
+    if (i + 1 < n)
+        r->sync_to = table[i + 1].ts;
 }
 
 /* The first cursor has advanced.  While it stays first, t->second is the cursor that
@@ -174,7 +175,9 @@ int pt_log_reader_rewind(struct pt_log_reader *r)
 int pt_log_reader_seek(struct pt_log_reader *r, int64_t ns)
 {
     const struct pt_index_entry *entry;
-    uint64_t ts = pt_sync_invert(r->syncs, r->sync_count, ns);
+    size_t n;
+    const struct pt_sync *table = pt_reader_table(r, &n);
+    uint64_t ts = pt_sync_invert(table, n, ns);
 
     if (!r->source.seekable) {
         if (r->given && ts <= r->given_ts)

@@ -351,6 +351,7 @@ void pt_log_reader_free(struct pt_log_reader *r)
         return;
     pt_string_table_deinit(&r->texts);
     free(r->syncs);
+    free(r->map);
     free(r->tail);
     free(r->threads);
     pt_index_deinit(&r->index);

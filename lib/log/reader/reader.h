@@ -11,6 +11,7 @@
 #ifndef PT_LOG_READER_READER_H
 #define PT_LOG_READER_READER_H
 
+#include "model/clock_text.h"
 #include "log/contents.h"
 #include <posixtrace/info.h>
 #include <posixtrace/log.h>
@@ -93,6 +94,20 @@ uint32_t pt_log_reader_text_end(const struct pt_log_reader *r, enum pt_text kind
 /* Status as of the log's end (POSIX meanings); fills all members. */
 void pt_log_reader_status(struct pt_log_reader *r, struct posix_trace_status_info *status);
 int pt_log_reader_info(struct pt_log_reader *r, struct posixtrace_info *info);
+/* Reading i of the host's clock; or point i of the log's table.  1; 0: there is none. */
+int pt_log_reader_clock(const struct pt_log_reader *r, size_t i, struct pt_clock_reading *reading);
+int pt_log_reader_point(const struct pt_log_reader *r, size_t i, struct pt_sync *point);
+/*
+ * From the next event on times are those of another clock: on the line through the knots, and
+ * beyond them on its first and last piece.  Of an imported log the ticks of knots are its times.
+ * n 0: the log's own again.  -EINVAL: the knots do not ascend, fewer than two, or a slope that no
+ * clock has; -EFBIG: too many points; -ESPIPE: an imported log in a pipe; -ENOMEM.
+ */
+struct pt_knot {
+    uint64_t ts;
+    int64_t ns;
+};
+int pt_log_reader_set_map(struct pt_log_reader *r, const struct pt_knot *knots, size_t n);
 /* As pt_log_status.refused. */
 uint32_t pt_log_reader_refused(const struct pt_log_reader *r);
 /* As pt_log_status.outlived. */

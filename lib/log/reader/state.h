@@ -211,6 +211,8 @@ struct pt_log_reader {
     struct pt_sync *syncs;
     size_t sync_count, sync_room;
     size_t logged_syncs; /* those that are in the log, not only in a tail */
+    struct pt_sync *map; /* converts in their place, if the caller has set another clock */
+    size_t map_count;    /* 0: it has not */
     struct pt_index index;
     struct pt_author_stats totals;
     struct pt_log_state state; /* the last one seen, */
@@ -359,6 +361,13 @@ void pt_reader_note_full(struct pt_log_reader *r, const struct pt_packet_round *
 /* name.c */
 /* Gives an author that a packet names its latest name. */
 void pt_reader_latest_name(struct pt_log_reader *r, struct pt_author *author);
+
+/* The table that converts times, and how many points it has. */
+static inline const struct pt_sync *pt_reader_table(const struct pt_log_reader *r, size_t *count)
+{
+    *count = r->map_count ? r->map_count : r->sync_count;
+    return r->map_count ? r->map : r->syncs;
+}
 
 static inline bool pt_reader_has_sync(const struct pt_log_reader *r, uint64_t ts)
 {

@@ -94,7 +94,7 @@ uint32_t pt_log_writer_text_packet(struct pt_log_writer *w, void *at, enum pt_te
                                    uint32_t id)
 {
     static const uint16_t packets[PT_TEXTS] = { PT_PACKET_NAME, PT_PACKET_DESCRIPTION,
-                                                PT_PACKET_MAPPING };
+                                                PT_PACKET_MAPPING, PT_PACKET_CLOCK };
     const char *text = pt_string_table_get(&w->texts, kind, id);
     struct pt_packet_text *p = at;
     uint32_t length = (uint32_t)strlen(text);

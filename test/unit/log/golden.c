@@ -73,6 +73,7 @@ static void print_summary(FILE *out, struct pt_log_reader *r, int fd)
     struct posixtrace_log_report report;
     struct posixtrace_thread_info t;
     struct posixtrace_info info;
+    struct pt_clock_reading reading;
     uint64_t count;
 
     if (pt_log_reader_info(r, &info) != 0 || pt_log_check(fd, NULL, NULL, &report) != 0)
@@ -110,6 +111,9 @@ static void print_summary(FILE *out, struct pt_log_reader *r, int fd)
         if (text && id > PT_ID_USER_FIRST)
             fprintf(out, "described %u '%s'\n", id, text);
     }
+    for (size_t i = 0; pt_log_reader_clock(r, i, &reading) == 1; i++)
+        fprintf(out, "clock %" PRIu64 " %" PRId64 " most %" PRId64 " error %" PRId64 " status %d\n",
+                reading.ts, reading.ns, reading.most, reading.estimated, reading.status);
     fprintf(out,
             "check packets %" PRIu64 " events %" PRIu64 " rounds %" PRIu64 " skipped %" PRIu64
             " complete %d damaged %d\n",
@@ -260,6 +264,19 @@ static void rename_threads(struct pt_log_author_totals *totals, uint32_t round)
         snprintf(totals[i].author.name, sizeof totals[i].author.name, "name %u of %u", round, i);
 }
 
+/* Readings of the host's clock: one with errors, one without, one with more
+ * in it than readers of this version know, and one that is none. */
+static void put_clock(struct pt_log_writer *w, uint32_t round)
+{
+    static const char *const texts[] = { "1500 1700000000000000250 12345678 1000 8193",
+                                         "200000 1700000000000099500 -1 -1 -1",
+                                         "310000 1700000000000159600 16000000000 0 64 later",
+                                         "310001 none" };
+
+    if (round % 2 == 0 && round / 2 < sizeof texts / sizeof texts[0])
+        pt_log_put_text(w, PT_TEXT_CLOCK, 1 + round / 2, texts[round / 2]);
+}
+
 static void make_log(const char *kind, const char *name)
 {
     bool renamed = strncmp(kind, "renamed", 7) == 0;
@@ -306,6 +323,8 @@ static void make_log(const char *kind, const char *name)
             pt_log_put_text(w, PT_TEXT_DESCRIPTION, 195, "be;u8:u8 list {no, yes = 0x10}");
             pt_log_put_text(w, PT_TEXT_DESCRIPTION, 193, "bytes second");
         }
+        if (strncmp(kind, "clock", 5) == 0)
+            put_clock(w, round);
         if (round == 2) {
             pt_log_put_text(w, PT_TEXT_NAME, 195, "write");
             pt_log_put_sync(w, &points[1]);

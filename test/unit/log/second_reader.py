@@ -24,7 +24,7 @@ for byte in range(256):
         byte = byte >> 1 ^ (0x82F63B78 if byte & 1 else 0)
     TABLE.append(byte)
 
-DATA, NAME, SYNC, ROUND, INDEX, END, PAD, DESCRIPTION = range(1, 9)
+DATA, NAME, SYNC, ROUND, INDEX, END, PAD, DESCRIPTION, _, CLOCK = range(1, 11)
 M64 = (1 << 64) - 1
 PREDEFINED = {1: b"start", 2: b"stop", 3: b"filter", 4: b"overflow", 5: b"resume",
               6: b"flush_start", 7: b"flush_stop", 8: b"error", 192: b"unnamed_userevent"}
@@ -141,7 +141,7 @@ class Log:
         self.ring, self.meta, self.end_offset = struct.unpack_from("<QQQ", raw, 64)
         self.complete = bool(flags & 1)
         self.names, self.syncs, self.state, self.skipped = {}, [], None, 0
-        self.authors, self.described, self.shown = {}, {}, []
+        self.authors, self.described, self.shown, self.clocks = {}, {}, [], {}
 
     def packet(self, at):
         if at + 32 > len(self.raw):
@@ -173,6 +173,10 @@ class Log:
             number, length = p.get("II", 32)
             assert 193 <= number <= 1215 and 1 <= length <= 2047 and length <= p.size - 40
             self.described.setdefault(number, p.raw[40:40 + length])
+        elif p.type == CLOCK:
+            number, length = p.get("II", 32)
+            assert 1 <= number <= 1023 and length <= 127 and length <= p.size - 40
+            self.clocks.setdefault(number, p.raw[40:40 + length])
         elif p.type == SYNC:
             for i in range(p.get("I", 32)):
                 point = p.get("QqQ", 40 + 24 * i)
@@ -256,6 +260,12 @@ class Log:
                 events += self.merge(batch)
                 batch = []
         return events + self.merge(batch)
+
+    def readings(self):
+        """Those of the host's clock, by their numbers."""
+        matches = [re.match(rb"(\d+) (-?\d+) (-?\d+) (-?\d+) (-?\d+)(?: |$)", self.clocks[number])
+                   for number in sorted(self.clocks)]
+        return [[int(n) for n in m.groups()] for m in matches if m]
 
     @staticmethod
     def more(p):
@@ -356,6 +366,9 @@ def compare(tool, log_name, text_name):
     assert int(b"complete 1" in rest) == log.complete, f"{log_name}: completeness"
     described = {int(n): d for n, d in re.findall(rb"\ndescribed (\d+) '([^']*)'", rest)}
     assert log.described == described, f"{log_name}: {log.described}, wanted {described}"
+    clocks = [[int(n) for n in re.findall(rb"-?\d+", line)]
+              for line in wanted if line.startswith(b"clock ")]
+    assert log.readings() == clocks, f"{log_name}: {log.readings()}, wanted {clocks}"
     for tid, recorded in re.findall(rb"thread 4000/(\d+) '[^']*' recorded (\d+)", rest):
         mine = [a for a in log.authors.values() if a[3] == int(tid)]
         # after the last ROUND the events' numbers are newer than the totals
