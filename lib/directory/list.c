@@ -161,6 +161,14 @@ int pt_list_streams(int (*each)(void *, const struct posixtrace_stream *), void 
     return r < 0 ? r : 0;
 }
 
+static bool is_living(const struct pt_proc *p)
+{
+    struct pt_process process;
+
+    return pt_process_look(p->pid, &process) == 0 && pt_is_start(process.start, p->start) &&
+           !pt_process_has_ended(&process);
+}
+
 /* The contents of the table may be hostile, or change meanwhile. */
 int pt_list_traced(const char *file, int (*each)(void *, pid_t), void *context, int *value)
 {
@@ -180,7 +188,7 @@ int pt_list_traced(const char *file, int (*each)(void *, pid_t), void *context, 
     for (uint32_t i = 0; r == 0 && *value == 0 && i < n; i++) {
         const struct pt_proc *p = &procs[i];
 
-        if (p->pid != 0 && p->pid <= INT32_MAX && pt_is_start(pt_process_start(p->pid), p->start))
+        if (p->pid != 0 && p->pid <= INT32_MAX && is_living(p))
             *value = each(context, (pid_t)p->pid);
     }
     free(procs);

@@ -162,8 +162,7 @@ static bool is_outlived(const struct pt_seg *seg)
         uint32_t pid = pt_load_seqcst(&p->pid);
 
         if (pid != 0 && pid != (uint32_t)getpid() && pt_process_look(pid, &look) == 0 &&
-            pt_is_start(look.start, pt_load_seqcst(&p->start)) &&
-            !(look.zombie && look.threads <= 1))
+            pt_is_start(look.start, pt_load_seqcst(&p->start)) && !pt_process_has_ended(&look))
             return true;
     }
     return false;

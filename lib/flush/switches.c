@@ -455,8 +455,7 @@ bool pt_switches_outlived(const struct pt_switches *w)
         const struct pt_switch_thread *t = &w->threads.of[i];
 
         if (!t->ended && t->author.pid != getpid() &&
-            pt_process_look((uint32_t)t->author.pid, &look) == 0 &&
-            !(look.zombie && look.threads <= 1))
+            pt_process_look((uint32_t)t->author.pid, &look) == 0 && !pt_process_has_ended(&look))
             return true;
     }
     return false;

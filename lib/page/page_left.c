@@ -87,8 +87,8 @@ bool pt_page_process_is_gone(uint32_t pid, uint64_t start, unsigned *asks)
     --*asks;
     /* A zombie counts as gone, unless only its first thread has ended. */
     r = pt_process_look(pid, &p);
-    return r == -ESRCH || (r == 0 && ((start != 0 && !pt_is_start(p.start, start)) ||
-                                      (p.zombie && p.threads <= 1)));
+    return r == -ESRCH ||
+           (r == 0 && ((start != 0 && !pt_is_start(p.start, start)) || pt_process_has_ended(&p)));
 }
 
 static const char *read_number(const char *p, uint64_t *n)

@@ -115,7 +115,8 @@ static int open_gates(const struct heir *heir)
     return r < 0 ? r : 0;
 }
 
-#define PROBES 16u /* system calls that a process makes for the entry of one that has ended */
+#define PROBES 16u /* of the entries: does one belong to a process that has ended? */
+#define ASKS   2u  /* of these by /proc, which takes ten microseconds, where there can be more */
 
 static bool claim(struct pt_proc *p, uint32_t was, uint32_t pid)
 {
@@ -139,16 +140,30 @@ static struct pt_proc *own_or_free(const struct pt_seg *seg, uint32_t n, uint32_
     return found && claim(found, 0, pid) ? found : NULL;
 }
 
+/* The start time in an entry is not compared: the entry may be another process's since just now. */
+static bool has_ended(uint32_t pid, unsigned *asks)
+{
+    struct pt_process process;
+
+    if (!pt_sys_thread_exists((int32_t)pid, (int32_t)pid))
+        return true;
+    if (*asks == 0)
+        return false;
+    --*asks;
+    return pt_process_look(pid, &process) == 0 && pt_process_has_ended(&process);
+}
+
 /* The entry of a process that has ended.  Threads of one process look at the same ones. */
 static struct pt_proc *of_ended(const struct pt_seg *seg, uint32_t n, uint32_t pid)
 {
     uint32_t most = n < PT_PROC_MAX && n > PROBES ? PROBES : n;
+    unsigned asks = n < PT_PROC_MAX ? ASKS : PROBES;
 
     for (uint32_t k = 0; k < most; k++) {
         struct pt_proc *p = pt_seg_proc(seg, (pid * 2654435761u + k) % n);
         uint32_t was = pt_load_relaxed(&p->pid);
 
-        if ((was == pid || !pt_sys_thread_exists((int32_t)was, (int32_t)was)) && claim(p, was, pid))
+        if ((was == pid || has_ended(was, &asks)) && claim(p, was, pid))
             return p;
     }
     return NULL;

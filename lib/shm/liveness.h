@@ -36,6 +36,13 @@ struct pt_process {
     bool is_known;  /* if it was looked up: for the parents, too */
 };
 
+/* A process that its parent has not waited for: the kernel still knows its number and its first
+ * thread. */
+static inline bool pt_process_has_ended(const struct pt_process *process)
+{
+    return process->zombie && process->threads <= 1;
+}
+
 /* What the time namespace of the caller adds to a clock: "boottime", and so to the start times that
  * it reads in /proc, or "monotonic".  False: unknown, in a process that has made a namespace for
  * its children; then start times are unknown, too. */

@@ -362,7 +362,7 @@ static bool is_gone(const struct pt_author *a, unsigned *asks)
     pt_thread_hold_signals(&before);
     r = pt_process_look((uint32_t)a->pid, &p);
     pt_thread_let_signals(&before);
-    return r == 0 && p.zombie && p.threads <= 1;
+    return r == 0 && pt_process_has_ended(&p);
 }
 
 /* Ends the slot if its writer does not exist any more.  A process that does not see all chunks

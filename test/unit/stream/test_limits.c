@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <posixtrace/info.h>
+#include <posixtrace/stream.h>
 #include "shm/slot.h"
 #include "support/chunk_holders.h"
 #include "support/run_suite.h"
@@ -148,17 +149,58 @@ START_TEST(children_one_after_another)
 }
 END_TEST
 
-/* The table is full of a process that lives, this one's parent. */
-static void fill_table(struct pt_seg *seg)
+/* The table is full of that process. */
+static void fill_table_with(struct pt_seg *seg, pid_t pid)
 {
     uint32_t n;
 
     while ((n = pt_seg_proc_count(seg)) < PT_PROC_MAX) {
         ck_assert_int_eq(pt_seg_add_proc(seg, n), 0);
         pt_seg_proc(seg, n)->bit = PT_STREAMS;
-        pt_seg_proc(seg, n)->pid = (uint32_t)getppid();
+        pt_seg_proc(seg, n)->pid = (uint32_t)pid;
     }
 }
+
+/* Of one that lives, this one's parent. */
+static void fill_table(struct pt_seg *seg)
+{
+    fill_table_with(seg, getppid());
+}
+
+static int find(void *pid, pid_t traced)
+{
+    return traced == *(pid_t *)pid;
+}
+
+/* A process that has ended, and that its parent has not waited for, is none that the stream traces,
+ * and takes no place from others. */
+START_TEST(zombies)
+{
+    trace_id_t trid = create(1 << 20, 64, POSIX_TRACE_UNTIL_FULL, -1);
+    struct pt_seg *seg = segment_of(trid);
+    pid_t pid = fork(), own = getpid(), later;
+    siginfo_t info;
+
+    if (pid == 0) {
+        trace(1);
+        _exit(0);
+    }
+    ck_assert_int_eq(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+    ck_assert_int_eq(posixtrace_stream_traced(seg->file, find, &own), 1);
+    ck_assert_int_eq(posixtrace_stream_traced(seg->file, find, &pid), 0);
+    fill_table_with(seg, pid);
+    later = fork();
+    if (later == 0) {
+        trace(5);
+        _exit(0);
+    }
+    ck_assert_int_eq(waitpid(later, NULL, 0), later);
+    ck_assert_uint_eq(limits_of(trid).refused_processes, 0);
+    ck_assert_uint_eq(info_of(trid).events, 1 + 5);
+    ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+}
+END_TEST
 
 static void filter_tick(trace_id_t trid, bool wanted)
 {
@@ -363,6 +405,7 @@ static void add(TCase *t)
     tcase_set_timeout(t, 60);
     tcase_add_test(t, more_than_255_children);
     tcase_add_test(t, children_one_after_another);
+    tcase_add_test(t, zombies);
     tcase_add_test(t, refused_processes);
     tcase_add_test(t, refused_and_filtered);
     tcase_add_test(t, refused_threads);
