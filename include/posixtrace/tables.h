@@ -5,7 +5,8 @@
  * docs/fleet.md describes them.  'posixtrace export --to=parquet' and 'posixtrace load' write
  * them.  All times are nanoseconds, those of events since 1970.
  *
- * Link with -lposixtrace-analysis.  The functions are thread-safe; none is async-signal-safe.
+ * Link with -lposixtrace-analysis.  Functions are thread-safe, but tables belong to one thread at a
+ * time; none is async-signal-safe.  Functions of type int return 0 or an error number.
  */
 #ifndef POSIXTRACE_TABLES_H
 #define POSIXTRACE_TABLES_H
@@ -13,6 +14,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
+#include <posixtrace/event.h>
+#include <posixtrace/metrics.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -125,6 +129,71 @@ enum posixtrace_gaps_column {
     POSIXTRACE_GAPS_CAUSE,
     POSIXTRACE_GAPS_COLUMNS
 };
+
+/* ---- rows ---- */
+
+typedef struct posixtrace_tables posixtrace_tables_t;
+
+/*
+ * host: in the place of the name that the log has.  metrics: to measure, with the kind "metric";
+ * NULL: those of the set "linux" that have an event in the log, and all pairs of events from
+ * x:begin to x:end.  no_symbols: sites are null; debug_dir: as of posixtrace_symbols_create().
+ * wants: only measurements that begin with such an event.  progress: called now and then with the
+ * events that were read, of all passes; another result than 0 ends the call, which returns it.  All
+ * may be NULL or false.  They have to live as long as the tables.
+ */
+struct posixtrace_tables_options {
+    const char *host;
+    const posixtrace_metric_t *const *metrics;
+    size_t metric_count;
+    bool no_symbols;
+    const char *debug_dir;
+    bool (*wants)(void *context, const struct posixtrace_event *begin);
+    int (*progress)(void *context, uint64_t events);
+    void *context;
+};
+
+/*
+ * Makes tables of a pre-recorded stream; options may be NULL.  They are the caller's, who frees
+ * them before the stream is closed.
+ *
+ * EINVAL   trid is not a pre-recorded stream, tables is NULL, or size is 0 and options is not NULL
+ * ENOMEM; others as posixtrace_get_info()
+ */
+int posixtrace_tables_create(trace_id_t trid, const struct posixtrace_tables_options *options,
+                             size_t size, posixtrace_tables_t **tables);
+void posixtrace_tables_free(posixtrace_tables_t *tables); /* or NULL */
+
+/* A value.  number: of types of numbers and BOOL, of unsigned ones the same bits.  text: of TEXT
+ * and BYTES, with no NUL at its end. */
+struct posixtrace_cell {
+    bool null;
+    int64_t number;
+    const char *text;
+    size_t length;
+};
+
+/* The cells that all rows of the log have, in the order of enum posixtrace_common_column, with
+ * position 0.  They belong to the tables. */
+const struct posixtrace_cell *posixtrace_tables_origin(const posixtrace_tables_t *tables);
+/* The name of a process, as it is known when the tables are made; NULL: unknown.  It belongs to
+ * the tables. */
+const char *posixtrace_tables_process(const posixtrace_tables_t *tables, pid_t pid);
+
+/*
+ * Calls row for each row of the table POSIXTRACE_TABLE_MEASUREMENTS or _GAPS, in the order of their
+ * positions, with a cell for each column; events are read with posixtrace_next_events().  Cells
+ * belong to the tables and live until row returns; another result of it than 0 ends the call, which
+ * returns it.  row must not read the stream, which is read from its first event, once or more.
+ * Memory grows with threads, objects and metrics, not with the length of the log.
+ *
+ * EINVAL   tables or row is NULL, or another table
+ * ESPIPE   the stream is a pipe, which cannot be read again, or not as often as the table takes
+ * ENOMEM; others as posixtrace_next_whole_events()
+ */
+int posixtrace_tables_rows(posixtrace_tables_t *tables, unsigned table,
+                           int (*row)(void *context, const struct posixtrace_cell *cells),
+                           void *context);
 
 #ifdef __cplusplus
 }

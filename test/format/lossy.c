@@ -6,6 +6,7 @@
  *   full    the log takes no more when it is full
  *   stream  the stream takes no more until it is flushed
  *   one     of the second thread only, between the marks; both have a pair around that
+ *   overwrite  the stream overwrites its oldest events; each thread flushes at times
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -29,8 +30,11 @@ static void must(int error, const char *what)
 
 static void *record(void *how)
 {
-    for (unsigned i = 0; i < EVENTS; i++)
+    for (unsigned i = 0; i < EVENTS; i++) {
         posix_trace_event(tick, &i, sizeof i);
+        if (strcmp(how, "overwrite") == 0 && (i == EVENTS / 10 || i == EVENTS - EVENTS / 10))
+            must(posix_trace_flush(trid), "flush");
+    }
     if (strcmp(how, "stream") != 0)
         must(posix_trace_flush(trid), "flush");
     return NULL;
@@ -97,6 +101,11 @@ int main(int argc, char **argv)
              "setstreamfullpolicy");
         must(posix_trace_attr_setstreamsize(&attr, 8192), "setstreamsize");
         must(posix_trace_attr_setlogsize(&attr, 1 << 20), "setlogsize");
+    }
+    if (strcmp(how, "overwrite") == 0) {
+        must(posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_LOOP), "setstreamfullpolicy");
+        must(posix_trace_attr_setstreamsize(&attr, 8192), "setstreamsize");
+        must(posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND), "setlogfullpolicy");
     }
     must(posix_trace_eventid_open("tick", &tick), "eventid_open");
     must(posix_trace_create_withlog(0, &attr, fd, &trid), "create_withlog");

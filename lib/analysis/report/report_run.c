@@ -15,8 +15,6 @@
 
 enum { BATCH = 64 };
 
-enum pt_report_gap { GAP_OVERFLOW = 1, GAP_STOPPED = 2, GAP_UNREAD = 4, GAP_UNMARKED = 8 };
-
 /* ---- gaps ---- */
 
 static void begin_gap(posixtrace_report_t *r, enum pt_report_gap why, int64_t ns)
@@ -24,6 +22,7 @@ static void begin_gap(posixtrace_report_t *r, enum pt_report_gap why, int64_t ns
     if (!r->in_gap) {
         pt_gaps_add(&r->gaps, ++r->gap, ns);
         r->gap_ns = ns;
+        r->gap_why = why;
         r->summary.gaps++;
     }
     r->in_gap |= why;
@@ -34,20 +33,23 @@ static void end_gap(posixtrace_report_t *r, enum pt_report_gap why, int64_t ns)
     unsigned before = r->in_gap;
 
     r->in_gap &= ~(unsigned)why;
-    if (before && !r->in_gap)
-        r->summary.gap_ns += pt_report_selected(r, r->gap_ns, ns);
+    if (!before || r->in_gap)
+        return;
+    r->summary.gap_ns += pt_report_selected(r, r->gap_ns, ns);
+    if (r->each.gap && !r->each_error)
+        r->each_error = r->each.gap(r->each.context, r->gap_why, r->gap_ns, ns);
 }
 
 static void take_mark(posixtrace_report_t *r, const struct posixtrace_event *e)
 {
     switch (e->id) {
-    case POSIX_TRACE_OVERFLOW: begin_gap(r, GAP_OVERFLOW, e->ns); break;
-    case POSIX_TRACE_RESUME: end_gap(r, GAP_OVERFLOW, e->ns); break;
-    case POSIX_TRACE_STOP: begin_gap(r, GAP_STOPPED, e->ns); break;
-    case POSIX_TRACE_START: end_gap(r, GAP_STOPPED, e->ns); break;
+    case POSIX_TRACE_OVERFLOW: begin_gap(r, PT_REPORT_GAP_OVERFLOW, e->ns); break;
+    case POSIX_TRACE_RESUME: end_gap(r, PT_REPORT_GAP_OVERFLOW, e->ns); break;
+    case POSIX_TRACE_STOP: begin_gap(r, PT_REPORT_GAP_STOPPED, e->ns); break;
+    case POSIX_TRACE_START: end_gap(r, PT_REPORT_GAP_STOPPED, e->ns); break;
     case POSIX_TRACE_FILTER: /* the end of a call may be left out from now on */
-        begin_gap(r, GAP_UNREAD, e->ns);
-        end_gap(r, GAP_UNREAD, e->ns);
+        begin_gap(r, PT_REPORT_GAP_FILTER, e->ns);
+        end_gap(r, PT_REPORT_GAP_FILTER, e->ns);
         break;
     default: break;
     }
@@ -168,11 +170,11 @@ static int take_call(posixtrace_report_t *r, struct pt_report_thread *th,
 }
 
 /* The number of a thread that has ended was given to another one. */
-static void begin_life(const posixtrace_report_t *r, struct pt_report_thread *th,
+static void begin_life(posixtrace_report_t *r, struct pt_report_thread *th,
                        const struct posixtrace_event *e)
 {
     if (th->ended) {
-        pt_report_calls_lost(th);
+        pt_report_calls_lost(r, th);
         th->life++;
         th->ended = false;
         th->row.thread_id = e->thread_id;
@@ -271,7 +273,7 @@ static int take_of_thread(posixtrace_report_t *r, const struct pt_report_type *t
     return 0;
 }
 
-static int take_event(posixtrace_report_t *r, const struct posixtrace_event *e)
+int pt_report_event(posixtrace_report_t *r, const struct posixtrace_event *e)
 {
     const struct pt_report_type *t = type_of(r, e->id);
     int error = 0;
@@ -282,11 +284,11 @@ static int take_event(posixtrace_report_t *r, const struct posixtrace_event *e)
         r->summary.first_ns = e->ns;
         if (pt_reader_hides_losses(r->trid)) {
             r->summary.unmarked = true;
-            begin_gap(r, GAP_UNMARKED, e->ns);
+            begin_gap(r, PT_REPORT_GAP_UNMARKED, e->ns);
         }
     }
     if (r->unread)
-        end_gap(r, GAP_UNREAD, e->ns);
+        end_gap(r, PT_REPORT_GAP_UNREAD, e->ns);
     r->unread = false;
     r->now = e->ns > r->now ? e->ns : r->now;
     r->summary.last_ns = r->now;
@@ -296,14 +298,24 @@ static int take_event(posixtrace_report_t *r, const struct posixtrace_event *e)
             r->watch->taken(r->watcher, NULL, t, e);
         return 0;
     }
-    end_gap(r, GAP_STOPPED, e->ns); /* it runs, START or not */
+    end_gap(r, PT_REPORT_GAP_STOPPED, e->ns); /* it runs, START or not */
     if (e->tid != 0 && !(r->watch && r->watch->marks_only))
         error = take_of_thread(r, t, e);
     if (t->watched && error == 0)
         r->watch->taken(r->watcher, e->tid != 0 ? r->last : NULL, t, e);
     if (r->in_gap)
         r->gap++;
-    return error;
+    return error ? error : r->each_error;
+}
+
+void pt_report_unread(posixtrace_report_t *r)
+{
+    if (r->summary.events > 0) {
+        begin_gap(r, PT_REPORT_GAP_UNREAD, r->now);
+        r->unread = true;
+    }
+    if (r->watch)
+        r->watch->unread(r->watcher);
 }
 
 /* ---- the interface ---- */
@@ -353,13 +365,10 @@ int posixtrace_report_take(posixtrace_report_t *r, uint64_t events, int *unavail
         error = pt_reader_next(r->trid, batch, left < BATCH ? (size_t)left : BATCH, &count, &gap);
         if (error)
             break;
-        if (gap && r->summary.events > 0)
-            begin_gap(r, GAP_UNREAD, r->now);
-        r->unread |= gap && r->summary.events > 0;
-        if (gap && r->watch)
-            r->watch->unread(r->watcher);
+        if (gap)
+            pt_report_unread(r);
         for (size_t i = 0; error == 0 && i < count; i++)
-            error = take_event(r, &batch[i]);
+            error = pt_report_event(r, &batch[i]);
     }
     *unavailable = count == 0;
     return error;
@@ -369,7 +378,7 @@ int posixtrace_report_end(posixtrace_report_t *r)
 {
     if (!r)
         return EINVAL;
-    if (r->in_gap == GAP_STOPPED) { /* recording has ended, and nothing came since */
+    if (r->in_gap == PT_REPORT_GAP_STOPPED) { /* recording has ended, and nothing came since */
         r->summary.gaps--;
         r->gap--;
         r->in_gap = 0;
@@ -387,7 +396,7 @@ int posixtrace_report_end(posixtrace_report_t *r)
     }
     pt_report_pairs_close(r);
     r->summary.long_calls_only = r->long_only;
-    return 0;
+    return r->each_error;
 }
 
 void posixtrace_report_free(posixtrace_report_t *r)

@@ -80,6 +80,23 @@ struct pt_report_watch {
     bool marks_only; /* threads are left out: types, gaps and taken, whose th is NULL */
 };
 
+struct pt_report_holder;
+
+/* Gets what the rows of a report sum up, one by one: lib/analysis/tables.  Functions may be NULL;
+ * they return 0 or an error number, which ends the report. */
+struct pt_report_each {
+    /* A wait that has counted, until ns.  holder->thread may be NULL. */
+    int (*waited)(void *context, const struct pt_report_thread *th,
+                  const struct pt_report_open *open, const struct pt_report_holder *holder,
+                  int64_t ns);
+    /* A call in which events were lost. */
+    int (*wait_lost)(void *context, const struct pt_report_thread *th,
+                     const struct pt_report_open *open);
+    /* A gap that has counted; why: the enum pt_report_gap that it began with. */
+    int (*gap)(void *context, unsigned why, int64_t from, int64_t to);
+    void *context;
+};
+
 struct pt_report_holder {
     struct pt_report_thread *thread;
     uint64_t depth; /* of recursive locks */
@@ -183,7 +200,27 @@ struct posixtrace_report {
     bool unread;    /* the reader left events out before the next one */
     const struct pt_report_watch *watch; /* or NULL */
     void *watcher;
+    struct pt_report_each each;
+    int each_error; /* of a function of each */
+    unsigned gap_why;
 };
+
+/* Reasons of a gap; each is a bit. */
+enum pt_report_gap {
+    PT_REPORT_GAP_OVERFLOW = 1,
+    PT_REPORT_GAP_STOPPED = 2,
+    PT_REPORT_GAP_UNREAD = 4,
+    PT_REPORT_GAP_UNMARKED = 8,
+    PT_REPORT_GAP_FILTER = 16
+};
+
+/* ---- report_run.c ---- */
+
+/* In place of posixtrace_report_take(), for a caller that needs the events for something else, too:
+ * takes the next event of posixtrace_next_whole_events().  0 or an error number. */
+int pt_report_event(posixtrace_report_t *r, const struct posixtrace_event *e);
+/* The reader left events out before the next one. */
+void pt_report_unread(posixtrace_report_t *r);
 
 /* ---- report_time.c ---- */
 
@@ -223,7 +260,7 @@ int pt_report_notes_wait(posixtrace_report_t *r, struct pt_report_thread *th,
                          const struct posixtrace_event *e);
 int pt_report_names_descriptor(posixtrace_report_t *r, const struct posixtrace_event *e);
 /* The calls of a thread are not known any more. */
-void pt_report_calls_lost(struct pt_report_thread *th);
+void pt_report_calls_lost(posixtrace_report_t *r, struct pt_report_thread *th);
 void pt_report_objects_free(posixtrace_report_t *r);
 /* What an event of the call is about; NULL: no memory. */
 struct pt_report_object *pt_report_object_of(posixtrace_report_t *r,

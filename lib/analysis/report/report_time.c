@@ -164,14 +164,14 @@ void pt_report_thread_long_call(posixtrace_report_t *r, struct pt_report_thread 
     th->share[PT_REPORT_UNSURE] -= time;
 }
 
-static void forget(const posixtrace_report_t *r, struct pt_report_thread *th)
+static void forget(posixtrace_report_t *r, struct pt_report_thread *th)
 {
     lose_outside(r, th);
     drop_cpu_time(th);
     for (unsigned i = 0; i < PT_REPORT_SHARES; i++)
         th->old[i] += th->early[i];
     memset(th->early, 0, sizeof th->early);
-    pt_report_calls_lost(th);
+    pt_report_calls_lost(r, th);
     th->handlers = 0;
     th->sure = false;
     th->preemptor = NULL;

@@ -152,10 +152,15 @@ void pt_report_objects_free(posixtrace_report_t *r)
 
 /* ---- calls ---- */
 
-void pt_report_calls_lost(struct pt_report_thread *th)
+void pt_report_calls_lost(posixtrace_report_t *r, struct pt_report_thread *th)
 {
-    for (unsigned i = 0; i < th->depth; i++)
-        th->open[i].object->row.unknown += th->open[i].wanted && th->wanted;
+    for (unsigned i = 0; i < th->depth; i++) {
+        bool counts = th->open[i].wanted && th->wanted;
+
+        th->open[i].object->row.unknown += counts;
+        if (counts && r->each.wait_lost && !r->each_error)
+            r->each_error = r->each.wait_lost(r->each.context, th, &th->open[i]);
+    }
     th->depth = th->deeper = 0;
 }
 
@@ -237,6 +242,8 @@ static int add_wait(posixtrace_report_t *r, const struct pt_report_open *open,
     }
     if (posixtrace_statistics_add(o->statistics, length) != 0)
         return ENOMEM;
+    if (r->each.waited && !r->each_error)
+        r->each_error = r->each.waited(r->each.context, th, open, holder, ns);
     return pt_report_site_waits(r, th, open, ns);
 }
 
