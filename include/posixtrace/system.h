@@ -59,7 +59,17 @@
  *   waiting                            u32 type, u32 call, u64 object, i64 duration, u64 caller
  *   stack                              u16 count, so many u64 addresses
  *   function_enter, function_exit      u64 function, u64 caller; u64 function
+ *   connection                         i32 descriptor, u32 kind, u64 space, names of this end and
+ *                                      of the other, each with a NUL
+ *   epoll_set                          i32 epoll, i32 descriptor, u32 operation, u32 events,
+ *                                      u64 data
+ *   ready                              i32 epoll, u32 result, u16 count, so many u64, u16 count, so
+ *                                      many u16 events
  *
+ * connection: kind is one of enum posixtrace_connection_kind; a name is unique in its space, and
+ * empty where it is not known.  epoll_set: the arguments of an epoll_ctl() that succeeded, or takes
+ * a descriptor away.  ready: the descriptors that ended a wait for work, or the data that the epoll
+ * was given for them, POSIXTRACE_READY_MAX at most, and their events; result: how many there were.
  * waiting: the thread was still in that call when the stream was stopped or shut down, a snapshot
  * was made, or it was killed; what else the data is, as of long_call.  The library makes it.
  * stack: of the call that the thread's event before it ends, where stacks are recorded; the
@@ -141,6 +151,10 @@ extern "C" {
 #define POSIXTRACE_STACK_MAX        64 /* addresses */
 #define POSIXTRACE_FUNCTION_ENTER   60u
 #define POSIXTRACE_FUNCTION_EXIT    61u
+#define POSIXTRACE_CONNECTION       62u
+#define POSIXTRACE_EPOLL_SET        63u
+#define POSIXTRACE_READY            64u
+#define POSIXTRACE_READY_MAX        32 /* of the descriptors that are ready */
 
 /*
  * Which call.  A variant for large files, or with checks of a buffer's size (pread64(),
@@ -237,6 +251,8 @@ enum posixtrace_descriptor_kind {
     POSIXTRACE_KIND_EPOLL,
     POSIXTRACE_KIND_INOTIFY
 };
+/* What a connection is of. */
+enum posixtrace_connection_kind { POSIXTRACE_CONNECTION_TCP, POSIXTRACE_CONNECTION_UNIX };
 #define POSIXTRACE_DESCRIPTOR_TEXT_MAX 200 /* bytes of a path or address, without the final NUL */
 
 /* How a file is locked. */

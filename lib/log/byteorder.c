@@ -88,7 +88,8 @@ static const struct run poll_runs[] = { { 2, 4 }, { 3, 8 }, END_OF_RUNS };
 static const struct run lock_runs[] = { { 4, 4 }, { 1, 8 }, END_OF_RUNS };
 static const struct run long_runs[] = { { 2, 4 }, { 4, 8 }, END_OF_RUNS };
 static const struct run waiting_runs[] = { { 2, 4 }, { 3, 8 }, END_OF_RUNS };
-static const struct run text_runs[] = { { 2, 4 }, END_OF_RUNS }; /* and a text */
+static const struct run connection_runs[] = { { 2, 4 }, { 1, 8 }, END_OF_RUNS }; /* and texts */
+static const struct run text_runs[] = { { 2, 4 }, END_OF_RUNS };                 /* and a text */
 static const struct run *const own_runs[PT_ID_OWN_LAST + 1] = {
     [POSIXTRACE_IO] = call_runs,          [POSIXTRACE_IO_DONE] = call_runs,
     [POSIXTRACE_POLL] = poll_runs,        [POSIXTRACE_POLL_DONE] = call_runs,
@@ -96,7 +97,8 @@ static const struct run *const own_runs[PT_ID_OWN_LAST + 1] = {
     [POSIXTRACE_CHILD_WAIT] = call_runs,  [POSIXTRACE_CHILD_WAITED] = call_runs,
     [POSIXTRACE_SIGNAL_WAIT] = call_runs, [POSIXTRACE_SIGNAL_TAKEN] = call_runs,
     [POSIXTRACE_DESCRIPTOR] = text_runs,  [POSIXTRACE_LONG_CALL] = long_runs,
-    [POSIXTRACE_WAITING] = waiting_runs,
+    [POSIXTRACE_WAITING] = waiting_runs,  [POSIXTRACE_CONNECTION] = connection_runs,
+    [POSIXTRACE_EPOLL_SET] = lock_runs,
 };
 
 static uint32_t bytes_of(const struct run *runs)
@@ -106,6 +108,27 @@ static uint32_t bytes_of(const struct run *runs)
     for (; runs->count; runs++)
         bytes += (uint32_t)runs->count * runs->size;
     return bytes;
+}
+
+static bool has_text(const struct run *runs)
+{
+    return runs == text_runs || runs == connection_runs;
+}
+
+/* Two arrays of the same count, which the length of the data says. */
+static void swap_ready(uint8_t *data, uint32_t len)
+{
+    uint32_t count = len < 12 ? 0 : (len - 12) / 10;
+    struct run arrays[][2] = { { { (uint16_t)count, 8 }, END_OF_RUNS },
+                               { { (uint16_t)count, 2 }, END_OF_RUNS } };
+
+    if (len < 12 || len % 10 != 2)
+        return;
+    data = swap_runs(data, two_runs);
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
+        swap_number(data, 2);
+        data = swap_runs(data + 2, arrays[i]);
+    }
 }
 
 /* Other system events of posixtrace/system.h have one 4-byte number, or up to three of 8 bytes.
@@ -118,9 +141,11 @@ static void swap_own_data(uint32_t id, uint8_t *data, uint32_t len)
         swap_number(data, 2);
         for (uint32_t at = 2; at < len; at += 8)
             swap_number(data + at, 8);
+    } else if (id == POSIXTRACE_READY) {
+        swap_ready(data, len);
     } else if (own_runs[id]) {
         if (len == bytes_of(own_runs[id]) ||
-            (own_runs[id] == text_runs && len > bytes_of(text_runs)))
+            (has_text(own_runs[id]) && len > bytes_of(own_runs[id])))
             swap_runs(data, own_runs[id]);
     } else if (len == 4) {
         swap_number(data, 4);

@@ -64,9 +64,11 @@ static const char *const names[PT_ID_OWN_LAST + 1] = {
     [POSIXTRACE_STACK] = "posixtrace_stack",
     [POSIXTRACE_FUNCTION_ENTER] = "posixtrace_function_enter",
     [POSIXTRACE_FUNCTION_EXIT] = "posixtrace_function_exit",
+    [POSIXTRACE_CONNECTION] = "posixtrace_connection",
+    [POSIXTRACE_EPOLL_SET] = "posixtrace_epoll_set",
+    [POSIXTRACE_READY] = "posixtrace_ready",
 };
-_Static_assert(PT_ID_OWN_FIRST == POSIXTRACE_SWITCH_IN &&
-                   PT_ID_OWN_LAST == POSIXTRACE_FUNCTION_EXIT &&
+_Static_assert(PT_ID_OWN_FIRST == POSIXTRACE_SWITCH_IN && PT_ID_OWN_LAST == POSIXTRACE_READY &&
                    PT_ID_CPU_TIME == POSIXTRACE_CPU_TIME,
                "the first and the last of them, and one");
 
@@ -181,6 +183,11 @@ static const char *const descriptions[PT_ID_OWN_LAST + 1] = {
     [POSIXTRACE_STACK] = OF("x64:u16 frames"),
     [POSIXTRACE_FUNCTION_ENTER] = OF("x64 function; " CALLER),
     [POSIXTRACE_FUNCTION_EXIT] = OF("x64 function"),
+    [POSIXTRACE_CONNECTION] = OF("i32 descriptor; u32 kind {tcp, unix}; x64 space; str own; "
+                                 "str peer"),
+    [POSIXTRACE_EPOLL_SET] = OF("i32 epoll; i32 descriptor; u32 operation {add = 1, del, mod}; "
+                                "x32 events; x64 data"),
+    [POSIXTRACE_READY] = OF("i32 epoll; u32 result; x64:u16 which; x16:u16 events"),
 };
 
 const char *pt_event_system_description(uint32_t id)

@@ -25,12 +25,13 @@ static const struct range {
     { "io", POSIXTRACE_LONG_CALL, POSIXTRACE_STACK },
     { "io", POSIXTRACE_IO, POSIXTRACE_POLL_DONE },
     { "io", POSIXTRACE_DESCRIPTOR, POSIXTRACE_DESCRIPTOR },
+    { "io", POSIXTRACE_CONNECTION, POSIXTRACE_READY },
     { "functions", POSIXTRACE_FUNCTION_ENTER, POSIXTRACE_FUNCTION_EXIT },
-    { "calls", POSIXTRACE_MUTEX_LOCK, POSIXTRACE_FUNCTION_EXIT },
-    { "all", POSIXTRACE_SWITCH_IN, POSIXTRACE_FUNCTION_EXIT },
+    { "calls", POSIXTRACE_MUTEX_LOCK, POSIXTRACE_READY },
+    { "all", POSIXTRACE_SWITCH_IN, POSIXTRACE_READY },
 };
 
-_Static_assert(PT_ID_OWN_LAST == POSIXTRACE_FUNCTION_EXIT, "each type is in a group");
+_Static_assert(PT_ID_OWN_LAST == POSIXTRACE_READY, "each type is in a group");
 
 static bool add_group(const char *word, size_t length, struct pt_set *set)
 {

@@ -20,16 +20,15 @@
  * A vfork child has a table of descriptors of its own and shares this one: it records none.
  */
 #include <errno.h>
-#include <netinet/in.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <termios.h>
+#include "preload/address_text.h"
 #include "preload/preload.h"
 #include "preload/real.h"
 #include "preload/real_io.h"
 
-enum { LIMIT = 65536, TEXT_MAX = POSIXTRACE_DESCRIPTOR_TEXT_MAX };
+enum { LIMIT = 65536, TEXT_MAX = PRELOAD_TEXT_MAX };
 
 #define GENERATION ((uint64_t)1 << 32)
 #define LOOKING    1u
@@ -37,113 +36,38 @@ enum { LIMIT = 65536, TEXT_MAX = POSIXTRACE_DESCRIPTOR_TEXT_MAX };
 static uint64_t words[LIMIT];
 static pid_t owner; /* of the memory */
 
-struct text {
-    char at[TEXT_MAX + 1];
-    size_t length;
-};
-
-static void add(struct text *t, const char *from, size_t length)
-{
-    if (length > TEXT_MAX - t->length)
-        length = TEXT_MAX - t->length;
-    memcpy(t->at + t->length, from, length);
-    t->length += length;
-    t->at[t->length] = '\0';
-}
-
-static void add_number(struct text *t, unsigned number, unsigned base)
-{
-    char digits[12], *p = digits + sizeof digits;
-
-    do
-        *--p = "0123456789abcdef"[number % base];
-    while (number /= base);
-    add(t, p, (size_t)(digits + sizeof digits - p));
-}
-
-static void add_port(struct text *t, in_port_t port)
-{
-    add(t, ":", 1);
-    add_number(t, ntohs(port), 10);
-}
-
-static void add_ipv4(struct text *t, const struct sockaddr_in *a)
-{
-    const uint8_t *p = (const uint8_t *)&a->sin_addr;
-
-    for (int i = 0; i < 4; i++) {
-        add(t, ".", i > 0);
-        add_number(t, p[i], 10);
-    }
-    add_port(t, a->sin_port);
-}
-
-static void add_ipv6(struct text *t, const struct sockaddr_in6 *a)
-{
-    const uint8_t *p = a->sin6_addr.s6_addr;
-
-    add(t, "[", 1);
-    for (int i = 0; i < 16; i += 2) {
-        add(t, ":", i > 0);
-        add_number(t, (unsigned)p[i] << 8 | p[i + 1], 16);
-    }
-    add(t, "]", 1);
-    add_port(t, a->sin6_port);
-}
-
-/* False: it says nothing. */
-static bool add_address(struct text *t, const struct sockaddr_storage *a, socklen_t size)
-{
-    const struct sockaddr_un *un = (const void *)a;
-    const size_t path = offsetof(struct sockaddr_un, sun_path);
-
-    if (a->ss_family == AF_INET)
-        add_ipv4(t, (const void *)a);
-    else if (a->ss_family == AF_INET6)
-        add_ipv6(t, (const void *)a);
-    else if (a->ss_family != AF_UNIX || size <= path)
-        return false;
-    else if (un->sun_path[0])
-        add(t, un->sun_path, strnlen(un->sun_path, size - path));
-    else {
-        add(t, "@", 1);
-        add(t, un->sun_path + 1, size - path - 1);
-    }
-    return true;
-}
-
 /* The peer, or what it is bound to. */
-static bool add_socket(struct text *t, int fd)
+static bool add_socket(struct preload_text *t, int fd)
 {
     struct sockaddr_storage a;
     socklen_t size = sizeof a;
 
     memset(&a, 0, sizeof a);
-    if (getpeername(fd, (struct sockaddr *)&a, &size) == 0 && add_address(t, &a, size))
+    if (getpeername(fd, (struct sockaddr *)&a, &size) == 0 && preload_text_address(t, &a, size))
         return true;
     size = sizeof a;
-    add(t, "at ", 3);
-    if (getsockname(fd, (struct sockaddr *)&a, &size) == 0 && add_address(t, &a, size))
+    preload_text_add(t, "at ", 3);
+    if (getsockname(fd, (struct sockaddr *)&a, &size) == 0 && preload_text_address(t, &a, size))
         return true;
     t->length = 0;
     return false;
 }
 
 /* What the kernel calls it. */
-static void add_link(struct text *t, int fd)
+static void add_link(struct preload_text *t, int fd)
 {
-    struct text name = { .length = 0 };
+    struct preload_text name = { .length = 0 };
     char path[1024];
     ssize_t length;
 
-    add(&name, "/proc/self/fd/", 14);
-    add_number(&name, (unsigned)fd, 10);
+    preload_text_add(&name, "/proc/self/fd/", 14);
+    preload_text_number(&name, (unsigned)fd, 10);
     length = readlink(name.at, path, sizeof path);
     if (length > TEXT_MAX) {
-        add(t, "...", 3);
-        add(t, path + length - (TEXT_MAX - 3), TEXT_MAX - 3);
+        preload_text_add(t, "...", 3);
+        preload_text_add(t, path + length - (TEXT_MAX - 3), TEXT_MAX - 3);
     } else if (length > 0) {
-        add(t, path, (size_t)length);
+        preload_text_add(t, path, (size_t)length);
     }
 }
 
@@ -183,15 +107,18 @@ static uint32_t kind_of(int fd, mode_t mode, const char *name)
     }
 }
 
-static __attribute__((noinline)) void record(int fd)
+/* peer: of a socketpair() the inode of the other end, else 0.  False: the next call looks again,
+ * since the socket is to be connected. */
+static __attribute__((noinline)) bool record(int fd, uint64_t peer)
 {
     struct {
         int32_t descriptor;
         uint32_t kind;
         char name[TEXT_MAX + 1];
     } data = { .descriptor = fd };
-    struct text name = { .length = 0 };
+    struct preload_text name = { .length = 0 };
     struct stat status;
+    bool settled = true;
     int saved = errno;
 
     if (fstat(fd, &status) == 0) {
@@ -201,8 +128,11 @@ static __attribute__((noinline)) void record(int fd)
         memcpy(data.name, name.at, name.length + 1);
         posixtrace_system_event(POSIXTRACE_DESCRIPTOR, &data,
                                 offsetof(__typeof__(data), name) + name.length + 1);
+        if (data.kind == POSIXTRACE_KIND_SOCKET)
+            settled = preload_connection(fd, status.st_ino, peer);
     }
     errno = saved;
+    return settled;
 }
 
 static uint32_t mark(void)
@@ -223,7 +153,7 @@ void preload_descriptor(int fd)
         preload_descriptor_now(fd);
 }
 
-void preload_descriptor_now(int fd)
+static void look(int fd, uint64_t peer)
 {
     uint64_t word, generation;
     uint32_t now = mark();
@@ -237,12 +167,27 @@ void preload_descriptor_now(int fd)
     if (!change(&words[fd], &word, generation | LOOKING))
         return;
     now = 0;
-    if (getpid() == owner) {
-        record(fd);
+    if (getpid() == owner && record(fd, peer))
         now = mark(); /* the process's first event changes it */
-    }
     word = generation | LOOKING;
     change(&words[fd], &word, generation | now);
+}
+
+void preload_descriptor_now(int fd)
+{
+    look(fd, 0);
+}
+
+void preload_descriptor_pair(const int ends[2])
+{
+    struct stat status[2];
+    int saved = errno;
+
+    if (!preload_longer && fstat(ends[0], &status[0]) == 0 && fstat(ends[1], &status[1]) == 0) {
+        look(ends[0], status[1].st_ino);
+        look(ends[1], status[0].st_ino);
+    }
+    errno = saved;
 }
 
 void preload_descriptor_ends(int fd)

@@ -57,8 +57,16 @@ static void poll_began(const struct preload_io *c, uint64_t count, int64_t timeo
     preload_io_waits(c, caller);
 }
 
+#define READY_POLL         preload_ready_poll(a, b, r)
+#define READY_PPOLL        preload_ready_poll(a, b, r)
+#define READY_SELECT       preload_ready_select(a, b, c, d, r)
+#define READY_PSELECT      preload_ready_select(a, b, c, d, r)
+#define READY_EPOLL_WAIT   preload_ready_epoll(a, b, r)
+#define READY_EPOLL_PWAIT  preload_ready_epoll(a, b, r)
+#define READY_EPOLL_PWAIT2 preload_ready_epoll(a, b, r)
+
 #define POLL(number, name, parameters, arguments, descriptor, count, timeout)                \
-    PRELOAD_CALL_MORE(int, POSIXTRACE_POLL, number, name, parameters, arguments, descriptor, \
-                      poll_began(&call, count, timeout, caller))
+    PRELOAD_CALL_BOTH(int, POSIXTRACE_POLL, number, name, parameters, arguments, descriptor, \
+                      poll_began(&call, count, timeout, caller), READY_##number)
 
 REAL_POLL(POLL)

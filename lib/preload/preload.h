@@ -31,6 +31,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/select.h>
 #include <posixtrace/system.h>
 
 #define PRELOAD_PUBLIC __attribute__((visibility("default")))
@@ -66,18 +67,22 @@
  * fails; which: its descriptor, or what it has in that place.  _MORE: before records the first.
  */
 #define PRELOAD_CALL_MORE(type, begin, number, name, parameters, arguments, which, before) \
-    PRELOAD_TRACED(type, name, parameters)                                                 \
-    {                                                                                      \
-        struct preload_io call = { begin + 1, POSIXTRACE_CALL_##number, which };           \
-        type r;                                                                            \
-                                                                                           \
-        before;                                                                            \
-        pthread_cleanup_push(preload_io_cancelled, &call);                                 \
-        r = real_##name arguments;                                                         \
-        pthread_cleanup_pop(0);                                                            \
-        preload_io_ended(&call, r < 0 ? -errno : r);                                       \
-        return r;                                                                          \
-    }                                                                                      \
+    PRELOAD_CALL_BOTH(type, begin, number, name, parameters, arguments, which, before, (void)0)
+/* after: before the second, where r is what it returns. */
+#define PRELOAD_CALL_BOTH(type, begin, number, name, parameters, arguments, which, before, after) \
+    PRELOAD_TRACED(type, name, parameters)                                                        \
+    {                                                                                             \
+        struct preload_io call = { begin + 1, POSIXTRACE_CALL_##number, which };                  \
+        type r;                                                                                   \
+                                                                                                  \
+        before;                                                                                   \
+        pthread_cleanup_push(preload_io_cancelled, &call);                                        \
+        r = real_##name arguments;                                                                \
+        pthread_cleanup_pop(0);                                                                   \
+        after;                                                                                    \
+        preload_io_ended(&call, r < 0 ? -errno : r);                                              \
+        return r;                                                                                 \
+    }                                                                                             \
     PRELOAD_WRAPPER(type, NULL, begin, begin + 1, name, parameters, arguments)
 #define PRELOAD_CALL(type, begin, number, name, parameters, arguments, which)  \
     PRELOAD_CALL_MORE(type, begin, number, name, parameters, arguments, which, \
@@ -145,6 +150,18 @@ void preload_descriptor_now(int fd); /* also where only long calls are recorded 
 /* It is closed, or another one has its number: called before and after that. */
 void preload_descriptor_ends(int fd);
 void preload_descriptors_end(unsigned first, unsigned last);
+/* Both ends of a socketpair(). */
+void preload_descriptor_pair(const int ends[2]);
+/* The ends of the connection of a socket, with its inode; peer_inode: of its other end, 0: not
+ * known.  False: it is not connected yet.  May set errno. */
+bool preload_connection(int fd, uint64_t inode, uint64_t peer_inode);
+/* A wait for work ends with that result. */
+struct pollfd;
+struct epoll_event;
+void preload_ready_poll(const struct pollfd *fds, unsigned long count, int result);
+void preload_ready_epoll(int epoll, const struct epoll_event *events, int result);
+void preload_ready_select(int count, const fd_set *in, const fd_set *out, const fd_set *more,
+                          int result);
 void preload_io_began(const struct preload_io *call, const void *caller);
 /* The same where another event says so. */
 void preload_io_waits(const struct preload_io *call, const void *caller);

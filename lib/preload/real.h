@@ -63,6 +63,8 @@
     E(sem_clockwait, (sem_t * a, clockid_t b, const struct timespec *c), (a, b, c))        \
     E(sem_post, (sem_t * a), (a))                                                          \
     E(nanosleep, (const struct timespec *a, struct timespec *b), (a, b))                   \
+    E(epoll_ctl, (int a, int b, int c, struct epoll_event *d), (a, b, c, d))               \
+    E(socketpair, (int a, int b, int c, int *d), (a, b, c, d))                             \
     E(close, (int a), (a))                                                                 \
     E(__close, (int a), (a))                                                               \
     E(dup2, (int a, int b), (a, b))                                                        \

@@ -215,6 +215,7 @@ def check_random(tool, rng, folder):
 # ---- pipes ----
 
 READ, WRITE = 0, 1
+KINDS = {"pipe:[": 3, "socket": 4, "anon_i": 7}
 
 
 def transfers(name, other_pid, switches):
@@ -228,7 +229,7 @@ def transfers(name, other_pid, switches):
             add(tid, tid, "switch_in", bytes(4))
         add(2 + tid, tid, "thread_begin", struct.pack("<Q", tid))
         for descriptor in (5, 6, 7):
-            add(4 + tid, tid, "descriptor", struct.pack("<iI", descriptor, 3) + name.encode() + b"\0")
+            add(4 + tid, tid, "descriptor", struct.pack("<iI", descriptor, KINDS[name[:6]]) + name.encode() + b"\0")
     begin = lambda ns, tid, call, descriptor: add(ns, tid, "io", struct.pack("<IiQ", call, descriptor, 64))
     end = lambda ns, tid, call, descriptor, result=1: add(ns, tid, "io_done", struct.pack("<Iiq", call, descriptor, result))
     begin(100, 1, READ, 5)
@@ -260,6 +261,184 @@ def check_pipes(tool, folder):
             others = {segment.get("other_tid") for segment in why["instances"][0]["segments"]} - {None}
             assert others == ({2} if wanted else set()), (name, switches, why)
             assert found == ([(2, wanted + base, 1, 230 - wanted, 4)] if wanted else []), (name, switches, found)
+
+
+# ---- connections ----
+
+ADD, DEL, RECV, SEND, CLOSE, IN, OUT = 1, 2, 10, 11, 37, 1, 4
+RING = "posix_trace_overflow", "posix_trace_resume"
+
+
+class Threads:
+    """Events of two threads of two processes: 1 waits, 2 lets it continue."""
+
+    def __init__(self, switches):
+        self.events, self.ns, self.switches = [], 0, switches
+        for tid in (1, 2):
+            if switches:
+                self.add(tid, "switch_in", bytes(4))
+            self.add(tid, "thread_begin", struct.pack("<Q", tid))
+
+    def add(self, tid, event, data=b"", pid=None, standard=False):
+        self.ns += 10
+        self.events.append({"thread_id": "0x1", "thread": "t", "addr": "0x1", "trunc": 0, "ts": 10**18 + self.ns, "tid": tid,
+                            "pid": tid if pid is None else pid, "event": event if standard else "posixtrace_" + event, "data": data.hex()})
+        return self.ns
+
+    def end_of(self, tid, fd, own, peer, space=1, kind=0):
+        self.add(tid, "descriptor", struct.pack("<iI", fd, 4) + b"x\0")
+        self.add(tid, "connection", struct.pack("<iIQ", fd, kind, space) + own + b"\0" + peer + b"\0")
+
+    def call(self, tid, call, fd, result=1):
+        begin = self.add(tid, "io", struct.pack("<IiQ", call, fd, 64))
+        self.add(tid, "io_done", struct.pack("<Iiq", call, fd, result))
+        return begin
+
+    def lose(self):
+        self.add(0, RING[0], pid=0, standard=True)
+        self.add(0, RING[1], pid=0, standard=True)
+
+    def close(self, tid, fd):
+        self.call(tid, CLOSE, fd, 0)
+
+    def set(self, operation, fd, data, epoll=9):
+        self.add(1, "epoll_set", struct.pack("<iiIIQ", epoll, fd, operation, IN, data))
+
+    def wait(self, during, ready=None, call=RECV, fd=5):
+        """Thread 1 waits in a call; what during() returns, and when the wait ended."""
+        number, event = (68, "poll") if ready is not None else (call, "io")
+        more = struct.pack("<Qq", 8, -1) if ready is not None else b""
+        self.add(1, event, struct.pack("<Ii", number, fd) + more + struct.pack("<Q", 64))
+        if self.switches:
+            self.add(1, "switch_out", bytes(4))
+        result = during()
+        if self.switches:
+            self.add(1, "switch_in", bytes(4))
+        if ready:
+            self.add(1, "ready", ready)
+        return result, self.add(1, event + "_done", struct.pack("<Iiq", number, fd, 1))
+
+
+def ready(epoll, *found, count=None):
+    which, events = [one[0] for one in found], [one[1] for one in found]
+    return struct.pack(f"<iIH{len(which)}QH{len(events)}H", epoll, len(found) if count is None else count, len(which), *which,
+                       len(events), *events)
+
+
+def case_direct(t, lost=False, space=1, peer=b"a:1", kind=0, again=False):
+    t.end_of(1, 5, b"a:1", b"b:2", kind=kind)
+    t.end_of(2, 6, b"b:2", peer, space, kind)
+    if lost:
+        t.lose()
+    if again:
+        t.end_of(1, 5, b"a:1", b"b:2", kind=kind)
+        t.end_of(2, 6, b"b:2", peer, space, kind)
+    return t.wait(lambda: t.call(2, SEND, 6))
+
+
+def case_other_direction(t):
+    t.end_of(1, 5, b"a:1", b"b:2")
+    t.end_of(2, 6, b"b:2", b"a:1")
+    return t.wait(lambda: t.call(2, RECV, 6))
+
+
+def case_closed(t):
+    """The number is that of another file, which has not been described."""
+    t.end_of(1, 5, b"a:1", b"b:2")
+    t.end_of(2, 6, b"b:2", b"a:1")
+    t.close(2, 6)
+    return t.wait(lambda: t.call(2, SEND, 6))
+
+
+def case_reused(t):
+    """The same addresses for the next connection, by other descriptors: an older write is none of it."""
+    t.end_of(1, 5, b"a:1", b"b:2")
+    t.end_of(2, 6, b"b:2", b"a:1")
+    t.call(2, SEND, 6)
+    t.close(1, 5)
+    t.close(2, 6)
+    t.end_of(1, 5, b"a:1", b"b:2")
+    t.end_of(2, 8, b"b:2", b"a:1")
+    return t.wait(lambda: t.call(2, SEND, 8))
+
+
+def case_full(t):
+    """A send waits until the other end receives; one that nothing filled does not."""
+    t.end_of(1, 5, b"a:1", b"b:2")
+    t.end_of(2, 6, b"b:2", b"a:1")
+    return t.wait(lambda: t.call(2, RECV, 6), call=SEND)
+
+
+def epolls(t, events=IN, data=77, fds=((5, 77),), **options):
+    t.end_of(1, 5, b"a:1", b"b:2")
+    t.end_of(2, 6, b"b:2", b"a:1")
+    t.end_of(1, 7, b"a:1", b"b:3")
+    t.end_of(2, 8, b"b:3", b"a:1")
+    for fd, value in fds:
+        t.set(ADD, fd, value)
+    return t, ready(9, (data, events), **options)
+
+
+def case_epoll(t, **options):
+    t, found = epolls(t, **options)
+    return t.wait(lambda: t.call(2, SEND, 6), found, fd=9)
+
+
+def case_removed(t):
+    t, found = epolls(t)
+    t.set(DEL, 5, 0)
+    return t.wait(lambda: t.call(2, SEND, 6), found, fd=9)
+
+
+def case_epoll_reused(t):
+    """The descriptor is closed, and another one gets its data."""
+    t, found = epolls(t, fds=((7, 77),))
+    t.close(1, 7)
+    t.set(ADD, 5, 77)
+    return t.wait(lambda: t.call(2, SEND, 6), found, fd=9)
+
+
+def case_several(t, both=True):
+    """All that was ready has a first write: the earlier one; else another event may have come first."""
+    t, _ = epolls(t, fds=((5, 77), (7, 78)))
+    return t.wait(lambda: ((t.call(2, SEND, 8) if both else None), t.call(2, SEND, 6))[0 if both else 1],
+                  ready(9, (77, IN), (78, IN)), fd=9)
+
+
+def case_poll(t):
+    t, _ = epolls(t)
+    return t.wait(lambda: t.call(2, SEND, 6), ready(-1, (5, IN)), fd=-1)
+
+
+CONNECTIONS = (
+    (case_direct, {}, True), (case_direct, {"kind": 1}, True), (case_direct, {"lost": True}, False),
+    (case_direct, {"lost": True, "again": True}, True), (case_direct, {"space": 2}, False),
+    (case_direct, {"peer": b"a:9"}, False), (case_direct, {"peer": b""}, True), (case_direct, {"peer": b"x" * 300}, False),
+    (case_other_direction, {}, False), (case_closed, {}, False), (case_reused, {}, True), (case_full, {}, None),
+    (case_epoll, {}, True), (case_epoll, {"data": 5}, False), (case_epoll, {"fds": ((5, 77), (7, 77))}, False),
+    (case_epoll, {"fds": ()}, False), (case_epoll, {"events": IN | OUT}, False), (case_epoll, {"events": OUT}, False),
+    (case_epoll, {"count": 2}, False), (case_epoll, {"count": 0}, False), (case_removed, {}, False), (case_epoll_reused, {}, True),
+    (case_several, {}, True), (case_several, {"both": False}, False), (case_poll, {}, True))
+
+
+def check_connections(tool, folder):
+    """A thread of another process that wrote to the other end is named, and no thread where that could be false."""
+    for switches in (False, True):
+        for case, options, wanted in CONNECTIONS:
+            t = Threads(switches)
+            since, until = case(t, **options)
+            page = make_page(tool, log_of(tool, folder, t.events))
+            lanes, base = page.head["lanes"], 10**18 - int(page.head["origin"])
+            found = [(lanes[source]["tid"], ns - base, lanes[target]["tid"], ns - base + length, kind)
+                     for _, (source, ns, target, length, kind) in page.rows_of(page.head["detail"]["flows"], 5)]
+            what = case.__name__, options, switches, found
+            if wanted is not None:
+                assert found == ([(2, since, 1, until, 6)] if wanted else []), (what, since, until)
+            words = [tool, "why", f"--at=+{since - 10 - t.events[0]['ts'] + 10**18}ns", "--tid=1", "--format=json", folder / "a.ptl"]
+            why = json.loads(subprocess.run(words, capture_output=True, check=True).stdout)
+            others = {segment.get("other_tid") for one in why["instances"] for segment in one["segments"]} - {None}
+            if wanted is not None:
+                assert others == ({2} if wanted else set()), (what, why)
 
 
 # ---- flame graph ----
@@ -533,6 +712,7 @@ def main():
         check_full(tool, folder)
         check_cut(tool, folder)
         check_pipes(tool, folder)
+        check_connections(tool, folder)
         check_flame(tool, folder)
         check_kept(tool, folder)
         check_damaged(tool, rng, folder)

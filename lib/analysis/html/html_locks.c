@@ -8,7 +8,15 @@
 #include "analysis/html/html_states.h"
 
 enum { LOCK_ROWS = 4096 };
-enum { FLOW_LOCK, FLOW_CONDITION, FLOW_SEMAPHORE, FLOW_BARRIER, FLOW_PIPE, FLOW_THREAD };
+enum {
+    FLOW_LOCK,
+    FLOW_CONDITION,
+    FLOW_SEMAPHORE,
+    FLOW_BARRIER,
+    FLOW_PIPE,
+    FLOW_THREAD,
+    FLOW_SOCKET
+};
 
 static struct pt_html_object *object_of(struct pt_html_watch *w, struct pt_report_object *o)
 {
@@ -150,7 +158,8 @@ static int kind_of(const struct pt_report_call *call)
     case POSIXTRACE_SEM_WAIT: return FLOW_SEMAPHORE;
     case POSIXTRACE_BARRIER_WAIT: return FLOW_BARRIER;
     case POSIXTRACE_THREAD_JOIN: return FLOW_THREAD;
-    case POSIXTRACE_IO: return FLOW_PIPE;
+    case POSIXTRACE_IO:
+    case POSIXTRACE_POLL: return FLOW_PIPE;
     default: return -1;
     }
 }
@@ -176,13 +185,15 @@ void pt_html_call_ended(struct pt_html_watch *w, struct pt_report_thread *th,
     const struct pt_html_object *object = open->object->watched;
     int kind = kind_of(open->call);
     struct pt_report_thread *from = NULL;
+    bool is_socket = false;
     int64_t ns = 0;
 
     if (kind == FLOW_LOCK && (open->holder.thread || open->off)) {
         from = pt_report_held_since(w->report, open->object, th, open->ns).thread;
         ns = open->object->last_ns;
     } else if (kind == FLOW_PIPE) {
-        from = result > 0 ? pt_html_transfer_of(w, th, open, &ns) : NULL;
+        from = result > 0 ? pt_html_transfer_of(w, th, open, &ns, &is_socket) : NULL;
+        kind = is_socket ? FLOW_SOCKET : kind;
     } else if (kind > FLOW_LOCK && object && object->waker && object->wake_ns >= open->ns) {
         from = object->waker;
         ns = object->wake_ns;

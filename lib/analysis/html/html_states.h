@@ -52,6 +52,7 @@ struct pt_html_transfer { /* a call that reads or writes */
  * side. */
 struct pt_html_channel {
     struct pt_html_transfer last[2], first[2];
+    bool several[2]; /* threads have made calls on that side since the first */
 };
 
 struct pt_html_watch {
@@ -86,6 +87,7 @@ void pt_html_transfers(struct pt_html_watch *w, struct pt_report_thread *th, int
 /* The thread whose call on the other side let that one continue, and when; NULL: none. */
 struct pt_report_thread *pt_html_transfer_of(const struct pt_html_watch *w,
                                              const struct pt_report_thread *th,
-                                             const struct pt_report_open *open, int64_t *ns);
+                                             const struct pt_report_open *open, int64_t *ns,
+                                             bool *is_socket);
 
 #endif

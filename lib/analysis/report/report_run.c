@@ -199,7 +199,14 @@ static int take_other(posixtrace_report_t *r, struct pt_report_thread *th,
         r->summary.calls++;
         r->long_only = true;
         return pt_report_long_call(r, th, e);
-    case PT_REPORT_NAMES_DESCRIPTOR: return pt_report_names_descriptor(r, e);
+    case PT_REPORT_NAMES_DESCRIPTOR:
+        if (r->watch && pt_report_channels_named(&r->channels, e, r->gap) != 0)
+            return ENOMEM;
+        return pt_report_names_descriptor(r, e);
+    case PT_REPORT_CONNECTION:
+        return r->watch ? pt_report_channels_connected(&r->channels, e, r->gap) : 0;
+    case PT_REPORT_EPOLL_SET: return r->watch ? pt_report_channels_set(&r->channels, e, r->gap) : 0;
+    case PT_REPORT_FOUND_READY: return pt_report_notes_ready(r, th, e);
     case PT_REPORT_PAIR_BEGIN:
         r->summary.pairs++;
         return pt_report_pair_begins(r, th, r->pair_of[e->id], e);
@@ -218,6 +225,13 @@ static bool settles(const posixtrace_report_t *r, const struct pt_report_thread 
     return was_sure || (th->sure && t->role != PT_REPORT_END);
 }
 
+static bool is_inside(enum pt_report_role role)
+{
+    return role == PT_REPORT_SIGNAL_BEGIN || role == PT_REPORT_SIGNAL_END ||
+           role == PT_REPORT_NAMES_DESCRIPTOR || role == PT_REPORT_CONNECTION ||
+           role == PT_REPORT_FOUND_READY;
+}
+
 /* An event that the thread records itself. */
 static int take_own(posixtrace_report_t *r, struct pt_report_thread *th,
                     const struct pt_report_type *t, const struct posixtrace_event *e)
@@ -231,8 +245,7 @@ static int take_own(posixtrace_report_t *r, struct pt_report_thread *th,
         error = take_call(r, th, t, e);
     else
         error = take_other(r, th, t, e);
-    if (t->role == PT_REPORT_SIGNAL_BEGIN || t->role == PT_REPORT_SIGNAL_END ||
-        t->role == PT_REPORT_NAMES_DESCRIPTOR)
+    if (is_inside(t->role))
         return error; /* it may be in a call that is recorded when it ends */
     th->sure = th->sure || !leaves_doubt(th, t);
     pt_report_thread_was_outside(r, th, settles(r, th, t, was_sure));
@@ -406,6 +419,9 @@ void posixtrace_report_free(posixtrace_report_t *r)
     pt_report_objects_free(r);
     pt_report_sites_free(r);
     pt_report_pairs_free(r);
+    for (size_t i = 0; i < r->threads.count; i++)
+        free(((struct pt_report_thread *)r->threads.items[i])->ready);
+    pt_report_channels_deinit(&r->channels);
     pt_report_map_deinit(&r->threads);
     pt_report_map_deinit(&r->processes);
     pt_report_map_deinit(&r->objects);

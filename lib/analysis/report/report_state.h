@@ -13,7 +13,7 @@
  *
  * report_time.c: the time of threads.  report_waits.c: calls, locks, descriptors.
  * report_contention.c: locks by threads.  report_sites.c: their callers.  report_channels.c:
- * pipes.  report_pairs.c: pairs.
+ * pipes and connections.  report_pairs.c: pairs.
  * report_cpu.c: which thread ran instead.  report_run.c: events.
  */
 #ifndef PT_REPORT_STATE_H
@@ -22,6 +22,7 @@
 #include <posixtrace/report.h>
 
 #include "analysis/metrics/engine/gaps.h"
+#include "analysis/report/report_channels.h"
 #include "analysis/report/report_map.h"
 #include "analysis/report/report_types.h"
 
@@ -128,6 +129,7 @@ struct pt_report_open { /* a call that has begun */
     unsigned handlers;
     bool wanted, off; /* off: the thread left the processor in it */
     bool noted;       /* by an event that the thread still was in it */
+    struct pt_report_channel channel;
 };
 
 struct pt_report_thread {
@@ -145,6 +147,7 @@ struct pt_report_thread {
     unsigned depth, deeper;
     struct pt_report_process *process;
     struct pt_report_object *recent; /* its last lock, condition or the like; NULL: none */
+    struct pt_report_ready *ready;   /* of its last wait for work; NULL: there was none */
     int64_t share[PT_REPORT_SHARES];
     int64_t own_ns; /* since its last own event, or a gap: */
     struct {
@@ -186,9 +189,10 @@ struct posixtrace_report {
     struct pt_report_map sites;      /* pid, kind and call, caller */
     struct pt_report_map contention; /* lock, thread, holder */
     struct pt_report_map cpus;
-    struct pt_report_map pairs;   /* number */
-    struct pt_report_map begun;   /* thread, pair */
-    struct pt_report_type *types; /* by id */
+    struct pt_report_channels channels; /* if there is an observer */
+    struct pt_report_map pairs;         /* number */
+    struct pt_report_map begun;         /* thread, pair */
+    struct pt_report_type *types;       /* by id */
     struct pt_report_pair **pair_of;
     size_t type_count;
     struct pt_report_thread *last, *recent[PT_REPORT_RECENT]; /* by a part of the number */
@@ -258,6 +262,9 @@ int pt_report_long_call(posixtrace_report_t *r, struct pt_report_thread *th,
                         const struct posixtrace_event *e);
 int pt_report_notes_wait(posixtrace_report_t *r, struct pt_report_thread *th,
                          const struct posixtrace_event *e);
+/* Which descriptors end the wait for work that the thread is in. */
+int pt_report_notes_ready(posixtrace_report_t *r, struct pt_report_thread *th,
+                          const struct posixtrace_event *e);
 int pt_report_names_descriptor(posixtrace_report_t *r, const struct posixtrace_event *e);
 /* The calls of a thread are not known any more. */
 void pt_report_calls_lost(posixtrace_report_t *r, struct pt_report_thread *th);
@@ -282,13 +289,6 @@ int pt_report_contends(posixtrace_report_t *r, const struct pt_report_thread *th
 int pt_report_site_waits(posixtrace_report_t *r, const struct pt_report_thread *th,
                          const struct pt_report_open *open, int64_t ns);
 void pt_report_sites_free(posixtrace_report_t *r);
-
-/* ---- report_channels.c ---- */
-
-/* Does that call on the object read from a channel between threads (0), or write to one (1)?
- * Calls with the same key are on the same one.  -1: neither. */
-int pt_report_channel(const struct pt_report_object *o, uint32_t call, uint32_t descriptor,
-                      struct pt_report_key *key);
 
 /* ---- report_locks.c ---- */
 

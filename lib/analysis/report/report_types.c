@@ -57,7 +57,8 @@ static const struct {
                { "thread_begin", PT_REPORT_THREAD_BEGIN },   { "thread_end", PT_REPORT_THREAD_END },
                { "signal_begin", PT_REPORT_SIGNAL_BEGIN },   { "signal_end", PT_REPORT_SIGNAL_END },
                { "descriptor", PT_REPORT_NAMES_DESCRIPTOR }, { "long_call", PT_REPORT_LONG_CALL },
-               { "waiting", PT_REPORT_STILL_WAITS } };
+               { "waiting", PT_REPORT_STILL_WAITS },         { "connection", PT_REPORT_CONNECTION },
+               { "epoll_set", PT_REPORT_EPOLL_SET },         { "ready", PT_REPORT_FOUND_READY } };
 
 /* Of a name after "posixtrace_". */
 static void find_system(const char *name, struct pt_report_type *t)

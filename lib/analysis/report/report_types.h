@@ -50,7 +50,10 @@ enum pt_report_role {
     PT_REPORT_LONG_CALL,
     PT_REPORT_STILL_WAITS,
     PT_REPORT_PAIR_BEGIN,
-    PT_REPORT_PAIR_END
+    PT_REPORT_PAIR_END,
+    PT_REPORT_CONNECTION,
+    PT_REPORT_EPOLL_SET,
+    PT_REPORT_FOUND_READY
 };
 
 struct pt_report_type {

@@ -152,6 +152,19 @@ void pt_report_objects_free(posixtrace_report_t *r)
 
 /* ---- calls ---- */
 
+int pt_report_notes_ready(posixtrace_report_t *r, struct pt_report_thread *th,
+                          const struct posixtrace_event *e)
+{
+    if (!r->watch)
+        return 0;
+    if (!th->ready)
+        th->ready = calloc(1, sizeof *th->ready);
+    if (!th->ready)
+        return ENOMEM;
+    pt_report_channels_ready(&r->channels, e, r->gap, th->ready);
+    return 0;
+}
+
 void pt_report_calls_lost(posixtrace_report_t *r, struct pt_report_thread *th)
 {
     for (unsigned i = 0; i < th->depth; i++) {
@@ -171,6 +184,22 @@ static void drop_left(struct pt_report_thread *th)
     while (th->process->handlers && th->deeper == 0 && th->depth > 0 &&
            th->open[th->depth - 1].handlers >= th->handlers)
         th->depth--;
+}
+
+/* What an observer learns of a call on a descriptor. */
+static void begin_channel(posixtrace_report_t *r, struct pt_report_thread *th,
+                          struct pt_report_open *open)
+{
+    uint32_t descriptor = (uint32_t)(open->id >> 32); /* after the call */
+
+    if (open->call->id == POSIXTRACE_POLL && th->ready)
+        th->ready->known = false;
+    if (open->call->id != POSIXTRACE_IO)
+        return;
+    open->channel = pt_report_channels_of(&r->channels, th->row.pid, descriptor, open->number,
+                                          r->gap);
+    if (open->number == POSIXTRACE_CALL_CLOSE)
+        pt_report_channels_closed(&r->channels, th->row.pid, descriptor);
 }
 
 int pt_report_call_begins(posixtrace_report_t *r, struct pt_report_thread *th,
@@ -193,9 +222,12 @@ int pt_report_call_begins(posixtrace_report_t *r, struct pt_report_thread *th,
                                      .id = pt_report_u64(e, 0),
                                      .caller = pt_report_u64(e, call->caller),
                                      .handlers = th->handlers,
-                                     .wanted = pt_report_wants_begin(r, e) };
+                                     .wanted = pt_report_wants_begin(r, e),
+                                     .channel.side = -1 };
     if (call->subject == PT_REPORT_DESCRIPTOR)
         open->number = pt_report_u32(e, 0);
+    if (r->watch)
+        begin_channel(r, th, open);
     if (call->unlock) {
         open->holder = pt_report_held(r, o, th);
         open->several = o->count > 1;
@@ -344,6 +376,7 @@ static bool read_call(posixtrace_report_t *r, const struct posixtrace_event *e, 
     while (call->begin && call->id != pt_report_u32(e, 0))
         call++;
     *open = (struct pt_report_open){ .call = call,
+                                     .channel.side = -1,
                                      .caller = pt_report_u64(e, duration_at + 8),
                                      .wanted = pt_report_wants_begin(r, e) };
     if (call->subject == PT_REPORT_DESCRIPTOR)

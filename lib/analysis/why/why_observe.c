@@ -134,17 +134,25 @@ static void fill_call(struct pt_why_part *p, const struct pt_report_open *open)
     p->call_ns = open->ns;
     p->caller = open->caller;
     p->number = open->number;
-    p->descriptor = (uint32_t)(open->id >> 32);
+    p->channel = open->channel;
+}
+
+/* The end of a wait for work says what ended it. */
+static bool may_learn(const struct pt_why_part *p, const struct pt_report_thread *th)
+{
+    return p->share == POSIXTRACE_WAIT_WORK && th->depth > 0 &&
+           th->open[th->depth - 1].call == p->call && th->open[th->depth - 1].ns == p->call_ns;
 }
 
 /* p: the last part of a thread. */
 static void note_at(posixtrace_why_t *w, const struct pt_report_thread *th,
                     const struct pt_why_part *p)
 {
-    if (w->at_done || th->row.tid != w->options.at_tid ||
-        (w->options.at_pid && th->row.pid != w->options.at_pid))
+    if (w->at_done || !pt_why_is_asked(w, th))
         return;
     if (w->at_found && p->at.from >= w->at_part.at.to) {
+        if (may_learn(&w->at_part, th))
+            return;
         pt_why_resolve_at(w);
         w->at_from = INT64_MAX;
         return;
@@ -169,6 +177,7 @@ static void add_part(posixtrace_why_t *w, struct pt_why_runner *runner,
                                .share = (uint8_t)share,
                                .early = th->place == PT_REPORT_NO_SWITCH,
                                .gap = th->gap,
+                               .channel.side = -1,
                                .cpu = runner->cpu };
     if (open)
         fill_call(p, open);
@@ -255,24 +264,6 @@ static void long_call(void *context, struct pt_report_thread *th, const struct p
     for (size_t i = runner->parts.count; i > 0 && parts[i - 1].at.to > begin; i--)
         if (parts[i - 1].share == PT_REPORT_UNSURE && parts[i - 1].at.from < ns)
             relabel(runner, &parts[i - 1], open, begin);
-}
-
-/* What its parts say of the call from now on. */
-static void ended(void *context, struct pt_report_thread *th, const struct pt_report_open *open,
-                  int64_t result)
-{
-    struct pt_why_runner *runner = pt_why_of(context, th);
-    struct pt_why_part *parts = runner ? runner->parts.items : NULL;
-    bool failed = open->call->subject == PT_REPORT_OBJECT ? result != 0 : result < 0;
-
-    if (!failed && open->call->subject != PT_REPORT_PROCESS)
-        return;
-    for (size_t i = parts ? runner->parts.count : 0; i > 0 && parts[i - 1].at.to > open->ns; i--) {
-        if (parts[i - 1].call != open->call || parts[i - 1].call_ns != open->ns)
-            continue;
-        parts[i - 1].failed = failed;
-        parts[i - 1].result = result;
-    }
 }
 
 /* ---- pass 2: locks, processors, signals ---- */
@@ -392,15 +383,12 @@ static void add_wake(posixtrace_why_t *w, struct pt_report_thread *th, struct pt
 static void take_transfer(posixtrace_why_t *w, struct pt_report_thread *th, int64_t ns)
 {
     const struct pt_report_open *open = th->depth > 0 ? &th->open[th->depth - 1] : NULL;
-    struct pt_report_key key;
-    int side = open && open->ns == ns
-                   ? pt_report_channel(open->object, open->number, (uint32_t)(open->id >> 32), &key)
-                   : -1;
+    int side = open && open->ns == ns ? open->channel.side : -1;
     struct pt_why_pipe *pipe;
 
     if (side < 0 || w->reach == 0)
         return;
-    pipe = pt_report_map_make(&w->pipes, key, sizeof *pipe);
+    pipe = pt_report_map_make(&w->pipes, open->channel.key, sizeof *pipe);
     if (pipe)
         add_to(w, &pipe->calls[side], th, ns, open->caller);
     else
@@ -467,6 +455,6 @@ const struct pt_report_watch pt_why_second_watch = { .typed = second_typed,
                                                      .spent = spent,
                                                      .settled = settled,
                                                      .long_call = long_call,
-                                                     .ended = ended,
+                                                     .ended = pt_why_ended,
                                                      .holds = holds,
                                                      .released = released };

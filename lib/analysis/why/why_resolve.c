@@ -221,7 +221,7 @@ static bool is_signal_wait(const struct pt_why_part *p)
 {
     return p->object && !p->failed &&
            (p->share == POSIXTRACE_WAIT_CONDITION || p->share == POSIXTRACE_WAIT_SEMAPHORE ||
-            p->share == POSIXTRACE_WAIT_IO);
+            p->share == POSIXTRACE_WAIT_IO || p->share == POSIXTRACE_WAIT_WORK);
 }
 
 /* The signals of the object by which the other thread ended a wait of the frame's thread; where it

@@ -14,8 +14,8 @@
  *
  * why_run.c: passes, options.  why_subject.c: subjects.  why_pairs.c: instances.  why_select.c:
  * which are explained.  why_spans.c: lists of spans, threads, objects.  why_observe.c: the
- * observer.  why_resolve.c: segments of a time.  why_wait.c: segments of a wait.  why_causes.c:
- * sums by cause.  why_blocked.c: the end of the log.
+ * observer.  why_ended.c: ends of calls.  why_resolve.c: segments of a time.  why_wait.c: segments
+ * of a wait.  why_causes.c: sums by cause.  why_blocked.c: the end of the log.
  */
 #ifndef PT_WHY_STATE_H
 #define PT_WHY_STATE_H
@@ -56,7 +56,8 @@ struct pt_why_part {
     int64_t result;               /* of the call, if it has returned: the process that has ended */
     int64_t whole_from, whole_to; /* of a copy, before it was cut */
     uint64_t caller, gap;
-    uint32_t number, descriptor, cpu;
+    struct pt_report_channel channel;
+    uint32_t number, cpu;
     uint8_t share;
     bool early;  /* before the first switch of the thread */
     bool failed; /* the call did */
@@ -124,8 +125,8 @@ struct pt_why_cpu {
     struct pt_why_list holds;
 };
 
-/* A pipe or event counter: calls that read from it and that write to it, of all
- * processes. */
+/* A pipe, event counter or direction of a connection: calls that read from it and that write to
+ * it, of all processes. */
 struct pt_why_pipe {
     struct pt_why_list calls[2];
 };
@@ -266,6 +267,18 @@ void pt_why_choose(posixtrace_why_t *w);
 /* ---- why_observe.c ---- */
 
 extern const struct pt_report_watch pt_why_first_watch, pt_why_second_watch;
+
+/* ---- why_ended.c ---- */
+
+/* The observer's: the call returns with that result. */
+void pt_why_ended(void *context, struct pt_report_thread *th, const struct pt_report_open *open,
+                  int64_t result);
+/* Is the thread the one of at_tid? */
+static inline bool pt_why_is_asked(const posixtrace_why_t *w, const struct pt_report_thread *th)
+{
+    return th->row.tid == w->options.at_tid &&
+           (!w->options.at_pid || th->row.pid == w->options.at_pid);
+}
 
 /* ---- why_resolve.c ---- */
 

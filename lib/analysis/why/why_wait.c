@@ -4,9 +4,9 @@
  * Segments of a wait: for a lock by the threads that had it, one after the other; for a condition,
  * a semaphore or a barrier until the signal and after it.
  *
- * A call on the other side of a pipe is a signal, too.  A signal is said to have ended a wait if
- * all signals of the object in it are of one thread.  A thread that waits for a condition and has
- * its signal waits for the mutex, while another one has that.
+ * A call on the other side of a pipe or connection is a signal, too.  A signal is said to have
+ * ended a wait if all signals of the object in it are of one thread.  A thread that waits for a
+ * condition and has its signal waits for the mutex, while another one has that.
  */
 #include <posixtrace/system.h>
 
@@ -125,11 +125,10 @@ const struct pt_why_list *pt_why_wakes(const posixtrace_why_t *w, const struct p
 {
     const struct pt_why_object *object = p->object->watched;
     const struct pt_why_pipe *pipe = NULL;
-    struct pt_report_key key;
-    int side = pt_report_channel(p->object, p->number, p->descriptor, &key);
+    int side = p->channel.side;
 
     if (side >= 0)
-        pipe = pt_report_map_find(&w->pipes, key);
+        pipe = pt_report_map_find(&w->pipes, p->channel.key);
     if (side >= 0)
         return pipe ? &pipe->calls[1 - side] : NULL;
     return object ? &object->wakes : NULL;
@@ -270,7 +269,8 @@ void pt_why_wait(posixtrace_why_t *w, const struct pt_why_frame *f, const struct
     case POSIXTRACE_WAIT_CONDITION:
     case POSIXTRACE_WAIT_SEMAPHORE:
     case POSIXTRACE_WAIT_BARRIER:
-    case POSIXTRACE_WAIT_IO: resolve_signal(w, f, p); break;
+    case POSIXTRACE_WAIT_IO:
+    case POSIXTRACE_WAIT_WORK: resolve_signal(w, f, p); break;
     case POSIXTRACE_WAIT_THREAD: resolve_join(w, f, p); break;
     case POSIXTRACE_WAIT_CHILD: resolve_child(w, f, p); break;
     default: add_wait(w, f, p, p->at.from, p->at.to); break;

@@ -219,6 +219,22 @@ START_TEST(own_system_events)
 }
 END_TEST
 
+/* Two numbers, and two arrays with their counts. */
+static void expect_ready(struct subject *s, struct posixtrace_layout *layout)
+{
+    const size_t counts[] = { 144 + 8, 144 + 10 + ADDRESSES * 8 };
+
+    expect_number(s, 144, 4);
+    expect_number(s, 148, 4);
+    for (size_t i = 0; i < 2; i++)
+        expect_number(s, counts[i], 2);
+    for (size_t i = 0; i < ADDRESSES; i++) {
+        expect_number(s, counts[0] + 2 + i * 8, 8);
+        expect_number(s, counts[1] + 2 + i * 2, 2);
+    }
+    layout->count = 0;
+}
+
 /* Every type has its numbers as its description says. */
 START_TEST(described_system_events)
 {
@@ -234,6 +250,10 @@ START_TEST(described_system_events)
         size = layout->size ? layout->size : 13; /* with a text of any length */
         if (id == POSIXTRACE_STACK)
             size = 2 + ADDRESSES * 8;
+        if (id == POSIXTRACE_CONNECTION)
+            size = 16 + 5;
+        if (id == POSIXTRACE_READY)
+            size = 8 + 2 + ADDRESSES * 8 + 2 + ADDRESSES * 2;
         begin(&s, PT_PACKET_DATA, 256);
         end = put(s.before + 128, PT_RECORD_EVENT, id, (unsigned)size);
         p->record_bytes = (uint32_t)(end - (s.before + 128));
@@ -245,6 +265,8 @@ START_TEST(described_system_events)
                 expect_number(&s, 146 + i * 8, 8);
             layout->count = 0;
         }
+        if (id == POSIXTRACE_READY)
+            expect_ready(&s, layout);
         for (size_t i = 0; i < layout->count; at += layout->fields[i++].bits / 8)
             if (layout->fields[i].kind != POSIXTRACE_FIELD_STRING)
                 expect_number(&s, at, layout->fields[i].bits / 8);

@@ -2,6 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /* See scene.h. */
 #include <fcntl.h>
+#include <poll.h>
 #include <posixtrace/event.h>
 #include <posixtrace/typed.h>
 #include "scene.h"
@@ -22,6 +23,7 @@ static char path[TH_PATH];
 static int fd, started;
 static trace_id_t reading;
 static char descriptors[TEXT];
+static char connections[8192];
 
 int64_t scene_due[SCENE_DUES], scene_durations[SCENE_DUES];
 const struct timespec scene_past = { 1, 0 };
@@ -208,6 +210,55 @@ const char *scene_descriptors(void)
     return descriptors;
 }
 
+/* The numbers of two arrays, unaligned. */
+static void tell_ready(const struct posixtrace_event *e, char *to)
+{
+    const char *p = (const char *)e->data + 10;
+    uint16_t count, events;
+    uint64_t which;
+
+    memcpy(&count, p - 2, sizeof count);
+    ck_assert_uint_eq(e->data_len, 12 + 10 * (size_t)count);
+    for (unsigned i = 0; i < count; i++) {
+        memcpy(&which, p + i * sizeof which, sizeof which);
+        memcpy(&events, p + count * sizeof which + sizeof count + i * sizeof events, sizeof events);
+        to += sprintf(to, " %s%s%s", object_name(e, which), events & POLLIN ? " in" : "",
+                      events & POLLOUT ? " out" : "");
+    }
+}
+
+static void tell_connection(const struct posixtrace_event *e)
+{
+    static const char *const operations[] = { "?", "add", "del", "mod" };
+    char *to = connections + strlen(connections);
+    const char *names = (const char *)e->data + 16;
+    uint32_t head[6];
+
+    ck_assert_uint_lt(strlen(connections) + 400, sizeof connections);
+    ck_assert_uint_ge(e->data_len, 8);
+    memcpy(head, e->data, e->data_len < sizeof head ? e->data_len : sizeof head);
+    to += sprintf(to, "%s%s %s", to == connections ? "" : ", ", e->name + 11,
+                  head[0] == UINT32_MAX ? "-" : object_name(e, head[0]));
+    if (e->id == POSIXTRACE_CONNECTION) {
+        ck_assert_uint_eq(e->data_len, 18 + strlen(names) + strlen(names + strlen(names) + 1));
+        ck_assert((head[2] | head[3]) != 0 || head[1] == POSIXTRACE_CONNECTION_UNIX);
+        sprintf(to, " %s %s %s", head[1] == POSIXTRACE_CONNECTION_TCP ? "tcp" : "unix", names,
+                names + strlen(names) + 1);
+    } else if (e->id == POSIXTRACE_EPOLL_SET) {
+        ck_assert_uint_eq(e->data_len, 24);
+        sprintf(to, " %s %s %s", operations[head[2] & 3], object_name(e, head[1]),
+                object_name(e, head[4]));
+    } else {
+        to += sprintf(to, " %u", head[1]);
+        tell_ready(e, to);
+    }
+}
+
+const char *scene_connections(void)
+{
+    return connections;
+}
+
 /* "io write FILE 3"; of a sleep "due". */
 static void tell_long(const struct posixtrace_event *e, char *to)
 {
@@ -242,6 +293,10 @@ static void tell_event(const struct posixtrace_event *e)
         tell_descriptor(e);
         return;
     }
+    if (e->id >= POSIXTRACE_CONNECTION) {
+        tell_connection(e);
+        return;
+    }
     to = text_of(e->tid);
     to += strlen(to);
     ck_assert_uint_lt(strlen(text_of(e->tid)), TEXT - 100);
@@ -269,7 +324,7 @@ void scene_end(trace_id_t trid)
     ck_ok(started);
     close(fd);
     thread_count = due_count = duration_count = 0;
-    descriptors[0] = '\0';
+    descriptors[0] = connections[0] = '\0';
     reading = trid = th_open(path);
     while (posixtrace_next_event(trid, &e, sizeof e, &end) == 0 && !end)
         if (e.id > POSIX_TRACE_ERROR && e.id != POSIXTRACE_WAITING)

@@ -34,6 +34,9 @@ extern int64_t scene_due[SCENE_DUES];
 extern int64_t scene_durations[SCENE_DUES];
 /* The descriptors that were recorded: "A file /path, B pipe pipe:[5]". */
 const char *scene_descriptors(void);
+/* Connections, what epolls have, and what was ready: "connection A tcp 127.0.0.1:5 127.0.0.1:6,
+ * epoll_set E add A A, ready E 1 A in".  Data of an epoll is the descriptor. */
+const char *scene_connections(void);
 /* How often this event is among those of the first thread. */
 unsigned scene_count(const char *event);
 /* Threads that recorded something. */

@@ -13,7 +13,8 @@
     }
 
     const FLOWS = ["unlocked a lock", "signalled a condition", "posted a semaphore",
-                   "came to a barrier", "wrote to or read from a pipe", "ended", "marked"];
+                   "came to a barrier", "wrote to or read from a pipe", "ended",
+                   "sent or received on a connection"];
 
     const CONTENTION = 40;              // rows in the picture
 
