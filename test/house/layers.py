@@ -80,6 +80,7 @@ BELOW = {
     "lib/analysis/tables": ["text", "analysis/metrics/language", "analysis/metrics/engine", "analysis/metrics/run", "analysis/report"],
     "lib/analysis/jobs": ["analysis/metrics/language", "analysis/metrics/engine", "analysis/metrics/run",
                           "analysis/report"],
+    "lib/analysis/pair": ["analysis/metrics/language", "analysis/metrics/engine", "analysis/metrics/run"],
     "lib/analysis/why": ["text", "analysis/metrics/language", "analysis/metrics/engine", "analysis/metrics/run",
                          "analysis/report"],
     "tools/common": [],

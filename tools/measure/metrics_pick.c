@@ -297,6 +297,9 @@ void metrics_pick_free(struct metrics_pick *p)
 {
     for (size_t i = 0; i < p->count; i++)
         posixtrace_metric_free(p->list[i].own);
+    for (size_t i = 0; i < p->pair_count; i++)
+        posixtrace_pair_free(p->pairs[i]);
+    free(p->pairs);
     free(p->list);
     free(p->metrics);
     free(p->wanted);

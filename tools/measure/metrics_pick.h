@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <posixtrace/metrics.h>
+#include <posixtrace/pair.h>
 
 struct metrics_picked {
     const posixtrace_metric_t *metric;
@@ -26,6 +27,8 @@ struct metrics_pick {
     const char *set_word;
     const char **wanted; /* names that the set does not have: of pairs, perhaps */
     size_t wanted_count;
+    posixtrace_pair_t **pairs; /* by place of their metrics, which are all; pair_count 0: none */
+    size_t pair_count;
     bool all;     /* of the set, because none was named */
     bool has_own; /* of the user's, or of pairs of events */
 };

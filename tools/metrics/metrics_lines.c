@@ -36,7 +36,7 @@ static int label_columns(const struct metrics_view *v)
 
         columns = wide > columns ? wide : columns;
     }
-    return columns;
+    return v->keys ? 2 * columns + 1 : columns;
 }
 
 /* Where there are several logs, a line has the name of its log in place of the number of events. */

@@ -18,4 +18,17 @@ int metrics_pairs_check(const struct metrics_pick *p);
 /* Says which ones the log, a stream or a pipe, knew too late. */
 void metrics_pairs_report(const struct metrics_view *v);
 
+/* ---- --pair: metrics_keys.c ---- */
+
+/* A pick of these pairs alone; the texts end with NULL.  EXIT_DONE, or it was said. */
+int metrics_keys_pick(struct metrics_pick *pick, const char *set_word, const char *const *texts);
+/* Begins the run of v->keys, and takes the logs to their ends.  EXIT_DONE, or it was said. */
+int metrics_keys_begin(struct metrics_view *v);
+int metrics_keys_take(struct metrics_view *v);
+void metrics_keys_doubt(const struct metrics_view *v, size_t metric,
+                        struct posixtrace_doubt *doubt);
+bool metrics_keys_saw(const struct metrics_view *v, const char *event);
+/* Remarks: what was not measured, and why. */
+void metrics_keys_report(const struct metrics_view *v);
+
 #endif

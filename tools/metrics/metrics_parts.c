@@ -4,6 +4,7 @@
  * What the logs of a view say together; see metrics_view.h.
  */
 #include "metrics/metrics_doubts.h"
+#include "metrics/metrics_pairs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,8 @@
 
 bool metrics_view_saw(const struct metrics_view *v, const char *event)
 {
+    if (v->keys)
+        return metrics_keys_saw(v, event);
     for (size_t i = 0; i < v->part_count; i++)
         if (posixtrace_metric_run_saw(v->parts[i].run, event))
             return true;
@@ -64,6 +67,10 @@ void metrics_view_doubt(const struct metrics_view *v, size_t metric, struct posi
     struct posixtrace_doubt one;
 
     memset(doubt, 0, sizeof *doubt);
+    if (v->keys) {
+        metrics_keys_doubt(v, metric, doubt);
+        return;
+    }
     for (size_t i = 0; i < v->part_count; i++) {
         if (!metrics_view_hears_in(v, metric, (uint32_t)i))
             continue;
@@ -79,7 +86,7 @@ void metrics_view_doubt(const struct metrics_view *v, size_t metric, struct posi
 
 uint64_t metrics_view_events(const struct metrics_view *v)
 {
-    uint64_t events = 0;
+    uint64_t events = v->keys ? posixtrace_pair_run_events(v->keys) : 0;
 
     for (size_t i = 0; i < v->part_count; i++)
         events += posixtrace_metric_run_events(v->parts[i].run);

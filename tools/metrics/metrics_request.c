@@ -15,7 +15,6 @@
 #include "metrics/metrics_doubts.h"
 #include "metrics/metrics_jobs.h"
 #include "metrics/metrics_pairs.h"
-#include "metrics/metrics_several.h"
 #include "metrics/metrics_time.h"
 
 static void note_name(void *context, const char *sentence)
@@ -71,9 +70,13 @@ static int find_cost(struct metrics_view *v)
 /* The runs, and what they select. */
 static int begin_runs(struct metrics_view *v, const struct follow *live)
 {
-    int status = EXIT_DONE;
+    int status = v->pick->pair_count > 0 ? metrics_keys_begin(v) : EXIT_DONE;
 
-    for (size_t i = 0; status == EXIT_DONE && i < v->part_count; i++) {
+    for (size_t i = 0; v->keys && !v->several && status == EXIT_DONE && i < v->part_count; i++)
+        status = v->parts[i].log->seekable
+                     ? select_resolve(v->parts[i].select->s, v->parts[i].log->info.first_ns)
+                     : select_resolve_absolute(v->parts[i].select->s);
+    for (size_t i = 0; !v->keys && status == EXIT_DONE && i < v->part_count; i++) {
         struct metrics_part *part = &v->parts[i];
 
         status = begin_run(part);
@@ -87,6 +90,8 @@ static int begin_runs(struct metrics_view *v, const struct follow *live)
 
 static int take(struct metrics_view *v, struct follow *live)
 {
+    if (v->keys)
+        return metrics_keys_take(v);
     if (live)
         return metrics_take_live(v->parts[0].run, live);
     return v->part_count == 1 ? metrics_take_log(v->parts[0].run, v->parts[0].log)
@@ -108,7 +113,7 @@ static int report(const struct metrics_request *r, struct metrics_view *v, struc
 {
     struct metrics_part *part = &v->parts[0];
 
-    if (!part->run)
+    if (!part->run && !v->keys)
         return status;
     out_flush();
     if (status == EXIT_USAGE)
@@ -154,6 +159,7 @@ static int measure(const struct metrics_request *r, struct metrics_view *v, stru
         free(v->parts[i].knows);
         free(v->parts[i].hears);
     }
+    posixtrace_pair_run_free(v->keys);
     metrics_view_drop(v);
     metrics_groups_free(&v->groups);
     free(v->withheld);

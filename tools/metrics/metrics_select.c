@@ -39,6 +39,14 @@ bool metrics_selects(struct metrics_select *m, const struct posixtrace_measureme
 
     if (s->pid_count + s->tid_count > 0 && !select_wants_ids(s, measurement->pid, measurement->tid))
         return false;
+    return metrics_selects_time(m, measurement);
+}
+
+bool metrics_selects_time(struct metrics_select *m,
+                          const struct posixtrace_measurement *measurement)
+{
+    const struct selection *s = m->s;
+
     if (measurement->begin_ns >= s->from_ns && measurement->end_ns <= s->to_ns)
         return true;
     if (measurement->end_ns < s->from_ns || measurement->begin_ns > s->to_ns) {

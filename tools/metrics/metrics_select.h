@@ -40,6 +40,10 @@ int metrics_select_begin(struct metrics_select *m, posixtrace_metric_run_t *run,
 /* Is this one of those that were selected?  Counts it, if not. */
 bool metrics_selects(struct metrics_select *m, const struct posixtrace_measurement *measurement);
 
+/* The same by the selected time alone. */
+bool metrics_selects_time(struct metrics_select *m,
+                          const struct posixtrace_measurement *measurement);
+
 /* Of the measurements that cross an edge, a sentence, in a static buffer; NULL: there is none. */
 const char *metrics_select_crossing(const struct metrics_select *m);
 

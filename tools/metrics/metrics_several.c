@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* See metrics_several.h. */
-#include "metrics/metrics_several.h"
+/* See metrics_view.h. */
+#include "metrics/metrics_view.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -176,7 +176,7 @@ static size_t summary_columns(const struct metrics_view *v, struct table_column 
     count = metrics_row_columns(v, to, count, false);
     to[count++] = (struct table_column){ .title = "MAX" };
     to[count++] = (struct table_column){
-        .title = "LOG", .hidden = true, .left = true, .flexible = true
+        .title = "LOG", .hidden = true, .left = true, .flexible = !v->keys
     };
     to[count++] = (struct table_column){
         .title = "LONGEST IN", .colour = COLOUR_THREAD, .left = true, .flexible = true

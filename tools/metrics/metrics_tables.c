@@ -38,7 +38,7 @@ static size_t statistics_columns(const struct metrics_view *v, struct table_colu
                                          .hidden = true,
                                          .colour = COLOUR_ALARM };
     to[count++] = (struct table_column){
-        .title = "LOG", .hidden = true, .left = true, .flexible = true
+        .title = "LOG", .hidden = true, .left = true, .flexible = !v->keys
     };
     to[count++] = (struct table_column){
         .title = "THREAD", .colour = COLOUR_THREAD, .left = true, .flexible = true

@@ -16,7 +16,6 @@
 #include "metrics/metrics_jobs.h"
 #include "measure/metrics_measure.h"
 #include "metrics/metrics_pairs.h"
-#include "metrics/metrics_several.h"
 #include "metrics/metrics_time.h"
 #include "common/stdout_buffer.h"
 #include "common/table.h"
@@ -240,6 +239,7 @@ void metrics_view_end(struct metrics_view *v)
     if (v->form.format != OUTPUT_TEXT)
         metrics_say_unheard(v, false);
     print_crossing(v);
+    metrics_keys_report(v);
     metrics_pairs_report(v);
     free(v->heard);
     v->heard = NULL;

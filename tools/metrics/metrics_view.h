@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <posixtrace/metrics.h>
+#include <posixtrace/pair.h>
 
 #include "common/format_option.h"
 #include "input/log_file.h"
@@ -41,7 +42,7 @@ struct metrics_part {
     /* By place of the metric, of several logs: has it one of its types?  After the end: is what is
      * unknown of it a result? */
     bool *knows, *hears;
-    struct metrics_waiting *queue; /* in the order of their ends; metrics_several.h */
+    struct metrics_waiting *queue; /* in the order of their ends; metrics_several.c */
     size_t queue_first, queue_count, queue_room;
 };
 
@@ -49,8 +50,9 @@ struct metrics_view {
     const struct metrics_pick *pick;
     struct metrics_part *parts;
     size_t part_count;
-    const char *shown; /* the log or the logs, for messages */
-    bool several;      /* rows and lines name their logs */
+    posixtrace_pair_run_t *keys; /* of --pair: in place of the runs of the parts */
+    const char *shown;           /* the log or the logs, for messages */
+    bool several;                /* rows and lines name their logs */
     struct metrics_groups groups;
     struct metrics_cost cost;
     struct metrics_form form;
@@ -92,6 +94,16 @@ void metrics_view_show(struct metrics_view *v, struct metrics_where where,
 
 /* Headings. */
 void metrics_view_begin(struct metrics_view *v);
+/* metrics_several.c.  Several logs: each is measured by itself; its measurements, in the order of
+ * their ends, are merged with those of the others.  In memory is what each log's own measuring
+ * needs, and the measurements that one batch of its events ended. */
+/* A measurement that is shown in its place among those of other logs. */
+void metrics_several_queue(struct metrics_part *part, struct metrics_where where,
+                           const struct posixtrace_measurement *m);
+/* Takes the logs of the view to their ends; their runs are begun.  EXIT_DONE, or another status
+ * after a message. */
+int metrics_several_take(struct metrics_view *v);
+
 /* What follows the measurements; after the end of the run. */
 void metrics_view_end(struct metrics_view *v);
 /* Frees what waits to be shown. */

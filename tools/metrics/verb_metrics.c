@@ -12,6 +12,7 @@
 #include "jobs/jobs.h"
 #include "measure/metrics_names.h"
 #include "metrics/metrics_jobs.h"
+#include "metrics/metrics_pairs.h"
 #include "metrics/metrics_request.h"
 #include "common/colour.h"
 #include "common/format_option.h"
@@ -26,6 +27,7 @@ enum {
     SET = 1,
     METRIC,
     USER,
+    PAIR,
     FORMAT,
     COLOUR,
     STATS,
@@ -48,6 +50,7 @@ enum {
 static const struct option_spec options[] = { { "set", true, SET },
                                               { "metric", true, METRIC },
                                               { "user", true, USER },
+                                              { "pair", true, PAIR },
                                               { "format", true, FORMAT },
                                               { "stats", false, STATS },
                                               { "each", false, EACH },
@@ -79,6 +82,7 @@ static const char help[] =
     "  --set=SET        metrics: linux (default), marte or a file of one's own\n"
     "  --metric=NAME    only this one of the set, or pair; more than once: these\n"
     "  --user=NAME:INITIAL:FINAL[:elapsed | cpu | nosystem]  between two events\n"
+    "  --pair='send by id..recv by id'  to an event with the same id, in any log\n"
     "  --format=FORMAT  text (default), json, jsonl or csv\n"
     "  --color=WHEN     text in colour: auto (default), always or never\n" SELECT_HELP SITES_HELP
     "  --stats, --each, --by=ROWS  rows by thread; measurement; metric or object\n"
@@ -87,9 +91,8 @@ static const char help[] =
     "  --load=TIME      percent of a processor of each thread, in intervals\n"
     "  --cost=NS        take NS off for each event inside; 'log', 'measure', 'none'\n"
     "  --follow         of a running process, or a log that is written, until it ends\n"
-    "  --strict         exit with 3 if the log has lost events or is damaged\n"
+    "  --strict, --help exit with 3 if the log has lost events; print this\n"
     "  --list, --check=FILE, --dot=NAME, --mermaid=NAME  names; faults; graphs\n"
-    "  --help           print this\n"
     "\n"
     "Example: posixtrace metrics --stats --metric='Response Time' app.ptl\n";
 
@@ -97,8 +100,8 @@ static const char follow_what[] = "--follow needs a process, a stream or a log";
 
 struct request {
     const char *set, *check, *dot, *mermaid;
-    const char **metrics, **users; /* end with NULL */
-    size_t metric_count, user_count;
+    const char **metrics, **users, **pairs; /* end with NULL */
+    size_t metric_count, user_count, pair_count;
     struct jobs_rules rules;
     int64_t load_ns;
     enum colour_when colour;
@@ -221,6 +224,7 @@ static int take_option(struct request *r, int code, const char *value)
     case SET: r->set = value; break;
     case METRIC: return add_word(&r->metrics, &r->metric_count, value);
     case USER: return add_word(&r->users, &r->user_count, value);
+    case PAIR: return add_word(&r->pairs, &r->pair_count, value);
     case FORMAT: return metrics_form_format(&r->m.form, value);
     case COLOUR: return colour_option(value, &r->colour);
     case STATS: return metrics_form_rows(&r->m.form, METRICS_STATS);
@@ -253,8 +257,8 @@ static int show_jobs(struct request *r)
                                  .select = &r->m.selection,
                                  .strict = r->m.strict };
 
-    if (r->follow || r->metric_count + r->user_count > 0)
-        return tool_usage("--job and --load go with no --follow, --metric and --user");
+    if (r->follow || r->metric_count + r->user_count + r->pair_count > 0)
+        return tool_usage("--job and --load go with no --follow, --metric, --user and --pair");
     if (r->m.form.rows == METRICS_OBJECTS ||
         (r->load_ns > 0 && r->m.form.rows == METRICS_EACH && r->m.form.format == OUTPUT_TEXT))
         return tool_usage("--job has no rows by object, and --load none of each");
@@ -300,8 +304,11 @@ static int serve(struct request *r)
                                                                                 : "load");
     if (r->rules.count > 0 || r->load_ns > 0)
         return show_jobs(r);
-    status = metrics_pick(&pick, r->set, r->metrics ? r->metrics : none,
-                          r->users ? r->users : none);
+    if (r->pairs && (r->follow || r->metrics || r->users || r->m.cost.origin != METRICS_COST_NONE))
+        return tool_usage("--pair goes with no --metric, --user, --cost and --follow");
+    status = r->pairs ? metrics_keys_pick(&pick, r->set, r->pairs)
+                      : metrics_pick(&pick, r->set, r->metrics ? r->metrics : none,
+                                     r->users ? r->users : none);
     if (status != EXIT_DONE)
         return status;
     status = several     ? metrics_request_logs(&r->m, &pick)
@@ -334,6 +341,7 @@ static int run(struct options *o)
     logs_given_free(&r.m.logs);
     free(r.metrics);
     free(r.users);
+    free(r.pairs);
     jobs_rules_free(&r.rules);
     return status;
 }
