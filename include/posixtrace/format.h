@@ -34,6 +34,7 @@ struct posixtrace_format {
     const char *about;       /* one line */
     bool exports, imports;   /* in this build */
     bool is_directory;       /* its traces are folders of files */
+    bool also_directory;     /* its traces are files, or folders of files */
     const char *unavailable; /* NULL, or why this build does not have the format */
     const struct posixtrace_format_option *options; /* ends with a name of NULL */
 };

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "convert/convert.h"
@@ -22,14 +23,19 @@
 #include "common/progress.h"
 #include "common/tool.h"
 
-enum { FORMAT = 1, FORCE, LIST, OUTPUT, STRICT };
+enum { FORMAT = 1, FORCE, HIVE, LIST, OUTPUT, STRICT };
 
 static struct convert convert;
 
-static const struct option_spec own[] = { { "format", true, FORMAT },  SELECT_OPTIONS,
-                                          { "force", false, FORCE },   { "list", false, LIST },
-                                          { "o", true, OUTPUT },       { "output", true, OUTPUT },
-                                          { "strict", false, STRICT }, SITES_OPTIONS,
+static const struct option_spec own[] = { { "format", true, FORMAT },
+                                          SELECT_OPTIONS,
+                                          { "force", false, FORCE },
+                                          { "hive", false, HIVE },
+                                          { "list", false, LIST },
+                                          { "o", true, OUTPUT },
+                                          { "output", true, OUTPUT },
+                                          { "strict", false, STRICT },
+                                          SITES_OPTIONS,
                                           { NULL, false, 0 } };
 
 static const char help[] =
@@ -37,13 +43,15 @@ static const char help[] =
     "\n"
     "Writes the events of LOG (-: standard input) to OUT, in the format of another\n"
     "tool. OUT is a file (-: standard output), or with ctf a folder; it appears when\n"
-    "it is whole. With shark udp:HOST:PORT sends packets.\n"
+    "it is whole. With parquet OUT/ is a folder of tables, to which LOG's are added.\n"
+    "With shark udp:HOST:PORT sends packets.\n"
     "\n"
     "  --format=FORMAT  what OUT is to be; also --to=FORMAT\n"
     "  --list           the formats, and the options of each\n"
     "  -o, --output=OUT\n"
     "                   the same as OUT by its place\n"
     "  --force          replace OUT if it exists\n"
+    "  --hive           parquet, OUT/: partitions by host and date\n"
     "  --strict         exit with 3 if LOG has lost events or is damaged\n" SELECT_HELP SITES_HELP
     "  --help           print this\n"
     "\n"
@@ -110,8 +118,11 @@ static int write_packets(struct export *ex)
 
 static int write_folder(struct export *ex)
 {
+    bool adds = ex->format->also_directory;
     struct new_folder target;
-    int status = new_folder_open(&target, ex->out_path, ex->force), error;
+    int status = (adds ? new_folder_open_to_add : new_folder_open)(&target, ex->out_path,
+                                                                   ex->force);
+    int error;
 
     if (status != EXIT_DONE)
         return status;
@@ -119,7 +130,7 @@ static int write_folder(struct export *ex)
                                         &convert.c, sizeof convert.c);
     status = convert_report(&convert, error, ex->log.shown);
     if (status == EXIT_DONE)
-        status = new_folder_keep(&target);
+        status = adds ? new_folder_add(&target) : new_folder_keep(&target);
     new_folder_drop(&target);
     return status;
 }
@@ -173,9 +184,20 @@ static void say_selected(struct export *ex)
               ex->log.info.events, select_text(&ex->select));
 }
 
+/* Of a format that can be both, by the slash at its end, or since it is there. */
+static bool is_folder(const struct export *ex)
+{
+    size_t length = strlen(ex->out_path);
+    struct stat st;
+
+    if (!ex->format->also_directory || length == 0)
+        return ex->format->is_directory;
+    return ex->out_path[length - 1] == '/' || (stat(ex->out_path, &st) == 0 && S_ISDIR(st.st_mode));
+}
+
 static int write_out(struct export *ex)
 {
-    if (ex->format->is_directory)
+    if (is_folder(ex))
         return write_folder(ex);
     if (live_input_is_udp(ex->out_path))
         return write_packets(ex);
@@ -273,6 +295,8 @@ static int take(struct export *ex, int code, const char *value)
         status = sites_take_option(&ex->sites, code, value);
     else if (code == FORCE)
         ex->force = true;
+    else if (code == HIVE)
+        status = convert_set_option(&convert, "hive", "yes");
     else if (code == STRICT)
         ex->strict = true;
     else if (code == OUTPUT)

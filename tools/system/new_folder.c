@@ -49,8 +49,12 @@ static bool is_plain(const char *path)
     return plain;
 }
 
-/* The files in a folder, and it.  Async-signal-safe. */
-static bool remove_folder(const char *path)
+enum { DEPTH_MAX = 4 };
+
+static bool remove_entry(int fd, const char *name, unsigned depth);
+
+/* The files in a folder, which is not consumed, and its folders.  Async-signal-safe. */
+static void remove_files(int fd, unsigned depth)
 {
     struct head {
         uint64_t ino;
@@ -59,8 +63,7 @@ static bool remove_folder(const char *path)
         unsigned char type;
     };
     char entries[4096] __attribute__((aligned(8)));
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    bool any = fd >= 0;
+    bool any = true;
     long n;
 
     /* A file system may pass over entries while others are removed: until there are none. */
@@ -70,11 +73,37 @@ static bool remove_folder(const char *path)
             for (long at = 0; at < n;) {
                 const struct head *head = (const void *)(entries + at);
 
-                any |= unlinkat(fd, entries + at + offsetof(struct head, type) + 1, 0) == 0;
+                any |= remove_entry(fd, entries + at + offsetof(struct head, type) + 1, depth);
                 at += head->length;
             }
         lseek(fd, 0, SEEK_SET);
     }
+}
+
+/* A file, or a folder with its files. */
+static bool remove_entry(int fd, const char *name, unsigned depth)
+{
+    int inner;
+
+    if (unlinkat(fd, name, 0) == 0)
+        return true;
+    if (errno != EISDIR || depth == DEPTH_MAX || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+        return false;
+    inner = openat(fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (inner < 0)
+        return false;
+    remove_files(inner, depth + 1);
+    close(inner);
+    return unlinkat(fd, name, AT_REMOVEDIR) == 0;
+}
+
+/* The same of a path, and the folder. */
+static bool remove_folder(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+    if (fd >= 0)
+        remove_files(fd, 0);
     if (fd >= 0)
         close(fd);
     return rmdir(path) == 0;
@@ -98,6 +127,13 @@ static void remember(const char *path)
 
 int new_folder_open(struct new_folder *f, const char *path, bool replace)
 {
+    if (!replace && exists(path))
+        return tool_error("%s exists; --force replaces it", quote(path));
+    return new_folder_open_to_add(f, path, replace);
+}
+
+int new_folder_open_to_add(struct new_folder *f, const char *path, bool replace)
+{
     size_t length = strlen(path);
     mode_t mask = umask(0);
 
@@ -105,8 +141,6 @@ int new_folder_open(struct new_folder *f, const char *path, bool replace)
     memset(f, 0, sizeof *f);
     f->path = path;
     f->replace = replace;
-    if (!replace && exists(path))
-        return tool_error("%s exists; --force replaces it", quote(path));
     while (length > 1 && path[length - 1] == '/')
         length--;
     f->temporary = tool_grow(NULL, length + sizeof ".XXXXXX", 1);

@@ -249,7 +249,7 @@ static int begin(struct pt_job *job, const char *name, bool directory)
     if (!(job->builder ? job->format->read : job->format->write))
         return pt_job_fail(job, ENOTSUP, "format %s cannot be %s", name,
                            job->builder ? "imported" : "exported");
-    if (about->is_directory != directory)
+    if (about->is_directory != directory && !(directory && about->also_directory))
         return pt_job_fail(job, EINVAL, "a trace in format %s is a %s", name,
                            directory ? "file, not a directory" : "directory, not a file");
     return options_are_known(job) ? 0 : job->error;

@@ -78,6 +78,16 @@ static void put_ids(struct pt_parquet_bytes *page, const struct pt_parquet_bytes
     pt_parquet_runs_end(&runs);
 }
 
+/* The same entry, the only one, in all rows. */
+static void put_same(struct pt_parquet_bytes *page, size_t count)
+{
+    struct pt_parquet_runs runs = { .to = page, .width = width_of(1) };
+
+    pt_parquet_put_number(page, runs.width, 1);
+    pt_parquet_runs_put(&runs, 0, count);
+    pt_parquet_runs_end(&runs);
+}
+
 static void put_page_head(struct pt_parquet_bytes *to, int type, size_t bytes, size_t packed,
                           size_t values, int encoding)
 {
@@ -121,6 +131,7 @@ static void put_plain(struct pt_parquet_bytes *page, const struct pt_parquet_col
     }
 }
 
+/* ids: NULL: all are the first. */
 static void use_dictionary(struct pt_parquet_file *f, struct chunk *k,
                            const struct pt_parquet_bytes *values,
                            const struct pt_parquet_bytes *ids, size_t entries)
@@ -128,7 +139,9 @@ static void use_dictionary(struct pt_parquet_file *f, struct chunk *k,
     k->encoding = DICTIONARY;
     k->entries = entries;
     pt_parquet_put(&f->dictionary, values->at, values->used);
-    if (!ids->failed)
+    if (!ids)
+        put_same(&f->page, k->count);
+    else if (!ids->failed)
         put_ids(&f->page, ids, k->count, entries);
 }
 
@@ -190,11 +203,7 @@ static void put_names(struct pt_parquet_file *f, struct chunk *k)
 {
     const struct pt_parquet_column *c = k->column;
 
-    f->text_ids.used = 0;
-    if (c->one_text)
-        for (size_t i = 0; i < k->count; i++)
-            pt_parquet_put32(&f->text_ids, 0);
-    use_dictionary(f, k, &c->names.text, c->one_text ? &f->text_ids : &c->values, c->names.count);
+    use_dictionary(f, k, &c->names.text, c->one_text ? NULL : &c->values, c->names.count);
     pt_parquet_column_range(c, k->count, &c->names, &k->range);
 }
 
@@ -208,6 +217,9 @@ static void put_values(struct pt_parquet_file *f, struct chunk *k)
         return;
     if (c->has_names) {
         put_names(f, k);
+    } else if (c->one_number) {
+        use_dictionary(f, k, &c->values, NULL, 1);
+        pt_parquet_column_range(c, 1, NULL, &k->range);
     } else if (c->type == PT_PARQUET_BYTES) {
         put_texts(f, k);
     } else {

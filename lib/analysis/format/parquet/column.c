@@ -13,6 +13,8 @@ size_t pt_parquet_column_count(const struct pt_parquet_column *c, size_t rows)
 {
     if (c->one_text)
         return c->names.count ? rows : 0;
+    if (c->one_number)
+        return rows;
     return c->values.used / pt_parquet_element(c);
 }
 
@@ -24,7 +26,8 @@ bool pt_parquet_column_failed(const struct pt_parquet_column *c)
 
 void pt_parquet_column_clear(struct pt_parquet_column *c)
 {
-    pt_parquet_bytes_clear(&c->values);
+    if (!c->one_number)
+        pt_parquet_bytes_clear(&c->values);
     pt_parquet_bytes_clear(&c->text);
     if (!c->one_text)
         pt_parquet_texts_clear(&c->names);

@@ -21,11 +21,13 @@ static int fail_temporary(struct pt_parquet_file *f)
     return pt_job_fail(f->job, error, "cannot use a temporary file (TMPDIR): %s", strerror(error));
 }
 
-int pt_parquet_file_open(struct pt_parquet_file *f, struct pt_job *job)
+int pt_parquet_file_open(struct pt_parquet_file *f, struct pt_job *job, FILE *to, const char *table)
 {
     int error;
 
     f->job = job;
+    f->to = to;
+    f->table = table;
     error = pt_temporary_file(&f->groups_file);
     if (error)
         return pt_job_fail(job, error, "cannot make a temporary file (TMPDIR): %s",
@@ -193,7 +195,7 @@ static int write_head(struct pt_parquet_file *f, struct pt_thrift *t)
 {
     t->to->used = 0;
     pt_thrift_i32(t, FILE_VERSION, VERSION);
-    pt_parquet_put_schema(t, f->columns, f->count);
+    pt_parquet_put_schema(t, f->table, f->columns, f->count);
     pt_thrift_i64(t, FILE_ROWS, (int64_t)f->rows);
     pt_thrift_list(t, FILE_GROUPS, PT_THRIFT_STRUCT, f->groups);
     return pt_parquet_file_put(f, t->to);

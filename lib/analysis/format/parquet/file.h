@@ -18,6 +18,8 @@
 
 struct pt_parquet_file {
     struct pt_job *job;
+    FILE *to;
+    const char *table; /* its name */
     FILE *groups_file; /* metadata of the groups: struct pt_parquet_group, and its chunks */
     uint64_t at;       /* bytes written */
     uint64_t rows;
@@ -40,7 +42,8 @@ struct pt_parquet_group {
 };
 
 /* 0, or job->error, here and below. */
-int pt_parquet_file_open(struct pt_parquet_file *f, struct pt_job *job);
+int pt_parquet_file_open(struct pt_parquet_file *f, struct pt_job *job, FILE *to,
+                         const char *table);
 void pt_parquet_file_free(struct pt_parquet_file *f);
 /* Belongs to the file; NULL: no memory.  name: UTF-8, to be copied. */
 struct pt_parquet_column *pt_parquet_file_column(struct pt_parquet_file *f, const char *name,
@@ -65,8 +68,8 @@ void pt_parquet_chunk_empty_meta(struct pt_thrift *t, const struct pt_parquet_co
                                  size_t rows, uint64_t at, size_t bytes);
 
 /* The schema, and its orders, as fields of the footer. */
-void pt_parquet_put_schema(struct pt_thrift *t, struct pt_parquet_column *const *columns,
-                           size_t count);
+void pt_parquet_put_schema(struct pt_thrift *t, const char *table,
+                           struct pt_parquet_column *const *columns, size_t count);
 void pt_parquet_put_orders(struct pt_thrift *t, size_t count);
 
 #endif

@@ -71,14 +71,12 @@ static void put_column(struct pt_thrift *t, const struct pt_parquet_column *c)
     pt_thrift_end(t);
 }
 
-void pt_parquet_put_schema(struct pt_thrift *t, struct pt_parquet_column *const *columns,
-                           size_t count)
+void pt_parquet_put_schema(struct pt_thrift *t, const char *table,
+                           struct pt_parquet_column *const *columns, size_t count)
 {
-    static const char root[] = "events";
-
     pt_thrift_list(t, FILE_SCHEMA, PT_THRIFT_STRUCT, count + 1);
     pt_thrift_element(t);
-    pt_thrift_binary(t, ELEMENT_NAME, root, sizeof root - 1);
+    pt_thrift_binary(t, ELEMENT_NAME, table, strlen(table));
     pt_thrift_i32(t, ELEMENT_CHILDREN, (int32_t)count);
     pt_thrift_end(t);
     for (size_t i = 0; i < count; i++)

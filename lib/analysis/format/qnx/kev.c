@@ -16,7 +16,7 @@ const struct posixtrace_format_option pt_kev_options[] = {
 
 const struct pt_format pt_format_kev = { { "kev",
                                            "QNX Neutrino: the file that tracelogger writes (.kev)",
-                                           true, true, false, NULL, pt_kev_options },
+                                           true, true, false, false, NULL, pt_kev_options },
                                          pt_kev_write,
                                          pt_kev_read };
 
@@ -27,7 +27,7 @@ int pt_traceprinter_write(struct pt_job *job);
 
 const struct pt_format pt_format_traceprinter = {
     { "traceprinter", "QNX Neutrino: the text that 'traceprinter -n' prints", true, true, false,
-      NULL, pt_kev_options },
+      false, NULL, pt_kev_options },
     pt_traceprinter_write,
     pt_traceprinter_read
 };

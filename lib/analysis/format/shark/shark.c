@@ -13,6 +13,6 @@ static const struct posixtrace_format_option options[] = {
 
 const struct pt_format pt_format_shark = { { "shark",
                                              "S.Ha.R.K. tracer: chunks (.dat) and its UDP packets",
-                                             true, true, false, NULL, options },
+                                             true, true, false, false, NULL, options },
                                            pt_shark_write,
                                            pt_shark_read };
