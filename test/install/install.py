@@ -100,7 +100,8 @@ def main():
                         "libposixtrace-compat.so.0", "libposixtrace-compat.a", "posixtrace-compat.pc",
                         "posixtrace.1", "posixtrace.7", "posixtrace-log.5",
                         "completions/posixtrace", "vendor_completions.d/posixtrace.fish",
-                        "site-functions/_posixtrace"):
+                        "site-functions/_posixtrace", "sql/duckdb-tables.sql", "sql/duckdb-latency.sql",
+                        "sql/clickhouse-latency.sql"):
             one(root, pattern)
         for function in sorted(functions(one(root, "trace.h").parent)):
             one(root, f"man3/{function}.3")
