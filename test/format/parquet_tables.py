@@ -89,6 +89,10 @@ def case_add(folder):
     changed = {n for n in names if (out / n).read_bytes() != before[n]}
     need(changed == {f"{t}/{identity(first)}.parquet" for t in TABLES}, changed)
     need(set(File((out / "events" / f"{identity(first)}.parquet").read_bytes()).by_name["host"].values) == {"other"}, "host")
+    export(first, folder / "pieces", "--piece=12")
+    need(files_of(folder / "pieces") == [f"{t}/{identity(first)}-000012.parquet" for t in TABLES], files_of(folder / "pieces"))
+    need(set(File((folder / "pieces/events" / f"{identity(first)}-000012.parquet").read_bytes()).by_name["piece"].values) ==
+         {12}, "piece")
     bad = folder / "bad.ptl"
     bad.write_bytes(first.read_bytes()[:100])
     export(bad, out, status=1)
@@ -96,8 +100,8 @@ def case_add(folder):
     need(b"pipe" in done.stderr and not (folder / "piped").exists(), done.stderr)
     (folder / "plain").write_text("x")
     need(export(first, folder / "plain", status=1).returncode == 1, "a file is no folder")
-    need(sorted(p.name for p in folder.iterdir()) == ["bad.ptl", "one.ptl", "out", "plain", "stream.ptl"], "left")
-    for option in ("--table=gaps", "--time=now"):
+    need(sorted(p.name for p in folder.iterdir()) == ["bad.ptl", "one.ptl", "out", "pieces", "plain", "stream.ptl"], "left")
+    for option in ("--table=gaps", "--time=now", "--piece=x", "--piece=-1", "--piece=4294967296"):
         export(first, folder / "none", option, "--force", status=1)
     run("export", "--to=parquet", "--hive", first, folder / "none.parquet", status=1)
     run("export", "--to=parquet", "--table=none", first, folder / "none.parquet", status=1)

@@ -9,6 +9,9 @@
  * the jumps of a thread add up to these losses of it, each jump is a row with the times of the
  * events around it.  Where they do not (a stream was cleared, a part of the log cannot be read),
  * there is one row for each cause, without times.
+ *
+ * In the pieces of a stream the numbers continue.  Where those of a piece should begin is not
+ * known, so a thread's losses are placed if they all lie between its events.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -32,7 +35,7 @@ struct thread {
 
 struct writer {
     struct thread *thread;
-    uint64_t next; /* number */
+    uint64_t first, next; /* numbers: where those of the log begin, and of the next event */
     int64_t last_ns;
 };
 
@@ -196,6 +199,8 @@ static int take_block(struct losses *l, const struct posixtrace_block *b)
         w->thread = thread_of(l, b->pid, b->tid, b->thread_id);
     if (!w || !w->thread)
         return ENOMEM;
+    if (is_first && l->row->t->options.piece != 0)
+        w->first = w->next = b->first_number;
     if (b->first_number != w->next)
         error = take_jump(l, w, b, is_first);
     w->next = b->first_number + b->count;
@@ -240,7 +245,8 @@ static bool is_placed(const struct losses *l, const struct thread *th)
     for (unsigned i = 0; i < NUMBERED; i++)
         numbered += th->left[in_the_middle[i]];
     return !l->damaged && th->seen <= th->recorded &&
-           numbered == th->jumps + (th->recorded - th->seen);
+           numbered == th->jumps + (th->recorded - th->seen) &&
+           (l->row->t->options.piece == 0 || th->seen == th->recorded);
 }
 
 static void place_threads(struct losses *l)
@@ -249,7 +255,7 @@ static void place_threads(struct losses *l)
         const struct writer *w = l->writers.items[i];
         struct thread *th = w->thread;
 
-        th->seen += w->next;
+        th->seen += w->next - w->first;
         th->last_ns = th->has_events && th->last_ns < w->last_ns ? th->last_ns : w->last_ns;
         th->has_events = true;
     }

@@ -98,6 +98,7 @@ static int read_origin(posixtrace_tables_t *t)
     put_origin(t, POSIXTRACE_COLUMN_HOST, t->host);
     put_origin(t, POSIXTRACE_COLUMN_BOOT, boots ? t->boot : NULL);
     put_origin(t, POSIXTRACE_COLUMN_LOG, t->log);
+    t->origin[POSIXTRACE_COLUMN_PIECE].number = t->options.piece;
     return 0;
 }
 

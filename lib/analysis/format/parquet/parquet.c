@@ -14,6 +14,7 @@ struct writer {
     struct pt_job *job;
     struct pt_parquet_options options;
     bool hive;
+    uint32_t piece;
     unsigned table;
     FILE *file; /* of a folder: that is open */
     int64_t date;
@@ -165,9 +166,25 @@ static bool take_table(struct writer *w)
     return !w->job->error;
 }
 
+static bool take_piece(struct writer *w)
+{
+    const char *text = pt_job_option(w->job, "piece", 0);
+    unsigned long long piece = 0;
+    char *end = NULL;
+
+    errno = 0;
+    if (text)
+        piece = strtoull(text, &end, 10);
+    if (text && (errno || *end || *text < '0' || *text > '9' || piece > UINT32_MAX))
+        pt_job_fail(w->job, EINVAL, "--piece=%s: it is the number of a piece", text);
+    w->piece = (uint32_t)piece;
+    return !w->job->error;
+}
+
 static bool make_tables(struct writer *w)
 {
-    const struct posixtrace_tables_options o = { .host = pt_job_option(w->job, "host", 0),
+    const struct posixtrace_tables_options o = { .piece = w->piece,
+                                                 .host = pt_job_option(w->job, "host", 0),
                                                  .no_symbols = pt_job_option(w->job, "no-symbols",
                                                                              0) != NULL,
                                                  .debug_dir = pt_job_option(w->job, "debug-dir", 0),
@@ -190,7 +207,7 @@ static int write_parquet(struct pt_job *job)
 {
     struct writer w = { .job = job };
 
-    if (take_time(&w) && take_table(&w) && make_tables(&w)) {
+    if (take_time(&w) && take_table(&w) && take_piece(&w) && make_tables(&w)) {
         if (!job->directory)
             write_table(&w, w.table);
         for (unsigned i = 0; job->directory && !job->error && i < POSIXTRACE_TABLES; i++)
@@ -205,6 +222,7 @@ static const struct posixtrace_format_option options[] = {
     { "time", "integer or timestamp: the type of times (a file: timestamp, a folder: integer)" },
     { "table", "NAME: which one a file is: events, measurements or gaps (events)" },
     { "hive", "a folder has partitions by host and date" },
+    { "piece", "NUMBER: of a log in pieces, which one it is (0)" },
     PT_SITES_OPTIONS,
     { NULL, NULL }
 };
