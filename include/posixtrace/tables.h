@@ -138,9 +138,10 @@ typedef struct posixtrace_tables posixtrace_tables_t;
  * host: in the place of the name that the log has.  metrics: to measure, with the kind "metric";
  * NULL: those of the set "linux" that have an event in the log, and all pairs of events from
  * x:begin to x:end.  no_symbols: sites are null; debug_dir: as of posixtrace_symbols_create().
- * piece: of a log in pieces, which one it is; else 0.  wants: only measurements that begin with such an event.  progress: called now and then with the
- * events that were read, of all passes; another result than 0 ends the call, which returns it.  All
- * may be NULL or false.  They have to live as long as the tables.
+ * piece: of a log in pieces, which one it is; else 0.  causes: measurements have what the thread
+ * did meanwhile.  wants: only measurements that begin with such an event.  progress: called now and
+ * then with the events that were read, of all passes; another result than 0 ends the call, which
+ * returns it.  All may be NULL or false.  They have to live as long as the tables.
  */
 struct posixtrace_tables_options {
     const char *host;
@@ -149,6 +150,7 @@ struct posixtrace_tables_options {
     bool no_symbols;
     const char *debug_dir;
     uint32_t piece;
+    bool causes;
     bool (*wants)(void *context, const struct posixtrace_event *begin);
     int (*progress)(void *context, uint64_t events);
     void *context;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* show_tables LOG measurements|gaps [HOST]: the rows of that table, a JSON object a line. */
+/* show_tables LOG measurements|gaps [HOST [causes]]: the rows of that table, an object a line. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -51,7 +51,8 @@ static int put_row(void *context, const struct posixtrace_cell *cells)
 
 int main(int argc, char **argv)
 {
-    struct posixtrace_tables_options options = { .host = argc > 3 ? argv[3] : NULL };
+    struct posixtrace_tables_options options = { .host = argc > 3 ? argv[3] : NULL,
+                                                 .causes = argc > 4 };
     posixtrace_tables_t *tables;
     trace_id_t trid;
     int fd, error;

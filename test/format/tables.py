@@ -143,6 +143,54 @@ def case_measured(folder):
     need(kinds == {"metric", "pair", "wait"} and unknown > 20, kinds, unknown)
 
 
+CAUSES = ("run", "runnable", "wait_lock", "wait_condition", "wait_semaphore", "wait_barrier", "wait_sleep", "wait_io", "wait_work",
+          "wait_file_lock", "wait_futex", "wait_thread", "wait_child", "wait_signal", "off_cpu", "unknown")
+
+
+def by_why(instance):
+    """{cause: ns} of the segments of the thread itself."""
+    sums = dict.fromkeys(CAUSES, 0)
+    for s in instance["segments"]:
+        if s["depth"] == 0:
+            key = {"run": "run", "runnable": "runnable", "wait": None, "off": "off_cpu", "ended": "off_cpu"}.get(
+                s["state"], "unknown")
+            key = key or "wait_" + s["kind"].lower().replace("/", "").replace(" ", "_")
+            sums[key] += s["end_ns"] - s["begin_ns"]
+    return sums
+
+
+def case_causes(folder):
+    """What threads did in the time of a pair, against the segments of posixtrace why."""
+    same = seen = 0
+    for seed in range(SEED, SEED + LOGS):
+        rng = random.Random(seed)
+        mode = ("switches", "switches", "samples", "neither")[seed % 4]
+        sim = report_random.Simulation(rng, mode)
+        sim.run()
+        for events in (sim.events, report_random.lossy(sim, rng)):
+            report_random.write(events, folder / "log.jsonl")
+            run(TOOL, "import", "--force", "--from=jsonl", folder / "log.jsonl", folder / "log.ptl")
+            rows = [r for r in objects(run(SHOW, folder / "log.ptl", "measurements", "h", "causes"))]
+            plain = [r for r in rows if r["kind"] == "wait" or not r["known"]]
+            need(all(r[c] is None for r in plain for c in CAUSES), "causes of what is not known")
+            for r in rows:
+                if r["run"] is not None:
+                    need(sum(r[c] for c in CAUSES) == r["end_time"] - r["begin_time"], r)
+            for name in {r["metric"] for r in rows if r["kind"] == "pair" and r["known"]}:
+                why = json.loads(run(TOOL, "why", "--format=json", "--worst=1000", f"{name}:begin..{name}:end",
+                                     folder / "log.ptl"))
+                told = {(i["tid"], i["begin_ns"], i["end_ns"]): by_why(i) for i in why["instances"]}
+                for r in rows:
+                    if (r["kind"], r["metric"], r["known"]) != ("pair", name, True):
+                        continue
+                    mine, theirs = {c: r[c] for c in CAUSES}, told[(r["tid"], r["begin_time"], r["end_time"])]
+                    need(all(mine[c] <= theirs[c] for c in CAUSES if c != "unknown"), mine, "and why", theirs)
+                    need(mine == theirs or events is not sim.events, mode, mine, "and why", theirs)
+                    same += mine == theirs
+                    seen += 1
+    need(seen > 50 and same > 0.9 * seen, same, seen)
+
+
 # ---- gaps ----
 
 def check_gaps(log):

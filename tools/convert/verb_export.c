@@ -23,19 +23,15 @@
 #include "common/progress.h"
 #include "common/tool.h"
 
-enum { FORMAT = 1, FORCE, HIVE, LIST, OUTPUT, STRICT };
+enum { CAUSES = 1, FORMAT, FORCE, HIVE, LIST, OUTPUT, STRICT };
 
 static struct convert convert;
 
-static const struct option_spec own[] = { { "format", true, FORMAT },
-                                          SELECT_OPTIONS,
-                                          { "force", false, FORCE },
-                                          { "hive", false, HIVE },
-                                          { "list", false, LIST },
-                                          { "o", true, OUTPUT },
-                                          { "output", true, OUTPUT },
-                                          { "strict", false, STRICT },
-                                          SITES_OPTIONS,
+static const struct option_spec own[] = { { "format", true, FORMAT },  SELECT_OPTIONS,
+                                          { "force", false, FORCE },   { "hive", false, HIVE },
+                                          { "causes", false, CAUSES }, { "list", false, LIST },
+                                          { "o", true, OUTPUT },       { "output", true, OUTPUT },
+                                          { "strict", false, STRICT }, SITES_OPTIONS,
                                           { NULL, false, 0 } };
 
 static const char help[] =
@@ -51,7 +47,7 @@ static const char help[] =
     "  -o, --output=OUT\n"
     "                   the same as OUT by its place\n"
     "  --force          replace OUT if it exists\n"
-    "  --hive           parquet, OUT/: partitions by host and date\n"
+    "  --hive, --causes  of parquet: partitions by host and date; what threads did\n"
     "  --strict         exit with 3 if LOG has lost events or is damaged\n" SELECT_HELP SITES_HELP
     "  --help           print this\n"
     "\n"
@@ -295,6 +291,8 @@ static int take(struct export *ex, int code, const char *value)
         status = sites_take_option(&ex->sites, code, value);
     else if (code == FORCE)
         ex->force = true;
+    else if (code == CAUSES)
+        status = convert_set_option(&convert, "causes", "yes");
     else if (code == HIVE)
         status = convert_set_option(&convert, "hive", "yes");
     else if (code == STRICT)

@@ -55,6 +55,20 @@ static const char *name_of(const struct pt_tables_pass *p, const struct posixtra
     return e && e->pid == m->pid && e->tid == m->tid && e->thread_name ? e->thread_name : NULL;
 }
 
+_Static_assert(PT_CAUSES == POSIXTRACE_MEASUREMENTS_COLUMNS - POSIXTRACE_MEASUREMENTS_RUN,
+               "a column for each");
+
+static void put_causes(const struct pt_tables_pass *p, const struct posixtrace_measurement *m)
+{
+    int64_t sums[PT_CAUSES];
+
+    if (!p->t->options.causes || m->unknown || m->tid == 0 ||
+        !pt_tables_causes_get(&p->causes, m->pid, m->tid, m->begin_ns, m->end_ns, sums))
+        return;
+    for (unsigned i = 0; i < PT_CAUSES; i++)
+        pt_table_row_number(p->row, POSIXTRACE_MEASUREMENTS_RUN + i, sums[i]);
+}
+
 static int put_measurement(void *context, const struct posixtrace_measurement *m)
 {
     struct pt_tables_pass *p = context;
@@ -71,6 +85,7 @@ static int put_measurement(void *context, const struct posixtrace_measurement *m
         pt_table_row_number(r, POSIXTRACE_MEASUREMENTS_OBJECT, (int64_t)m->key);
     if (!m->unknown)
         pt_table_row_number(r, POSIXTRACE_MEASUREMENTS_INSIDE, (int64_t)m->intermediate_events);
+    put_causes(p, m);
     return pt_table_row_end(r);
 }
 
@@ -102,7 +117,9 @@ static int take_event(struct pt_tables_pass *p, const struct posixtrace_event *e
         p->first_ns = e->ns;
     p->last_ns = e->ns > p->last_ns ? e->ns : p->last_ns;
     p->event = e;
-    if (p->run)
+    if (p->t->options.causes) /* first: a measurement that ends needs them until then */
+        error = pt_tables_causes_event(&p->causes, e);
+    if (!error && p->run)
         error = pt_metric_run_event(p->run, e);
     return error ? error : pt_report_event(p->report, e);
 }
@@ -120,6 +137,8 @@ static int take_events(struct pt_tables_pass *p)
             if (p->run)
                 pt_metric_run_unread(p->run);
             pt_report_unread(p->report);
+            if (p->t->options.causes)
+                pt_tables_causes_unread(&p->causes);
         }
         for (size_t i = 0; !error && i < count; i++)
             error = take_event(p, &batch[i]);
@@ -146,6 +165,8 @@ static int begin(struct pt_tables_pass *p)
     }
     if (!error)
         error = pt_tables_waits_begin(p);
+    if (!error && p->t->options.causes)
+        error = pt_tables_causes_begin(&p->causes, p->t->trid);
     if (!error && p->metrics.count > 0)
         error = posixtrace_metric_run_create(p->metrics.list, p->metrics.count, p->t->trid,
                                              put_measurement, p, &p->run);
@@ -169,6 +190,7 @@ int pt_tables_measurements(struct pt_table_row *r)
         error = put_hidden(&p, i);
     posixtrace_metric_run_free(p.run);
     pt_tables_waits_end(&p);
+    pt_tables_causes_end(&p.causes);
     pt_tables_metrics_free(&p.metrics);
     pt_report_map_deinit(&p.measured);
     return error;

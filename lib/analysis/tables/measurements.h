@@ -6,6 +6,7 @@
 
 #include <posixtrace/symbols.h>
 #include "analysis/report/report_state.h"
+#include "analysis/tables/causes.h"
 #include "analysis/tables/tables_state.h"
 
 /* The metrics of a log: those of the set linux for which it has an event, then pairs. */
@@ -24,7 +25,8 @@ struct pt_tables_pass {
     posixtrace_symbols_t *symbols;        /* NULL: no sites */
     const struct posixtrace_event *event; /* that is taken; NULL: none */
     int64_t first_ns, last_ns;
-    struct pt_report_map measured; /* metric: its kind, and the greatest length */
+    struct pt_tables_causes causes; /* if they are asked for */
+    struct pt_report_map measured;  /* metric: its kind, and the greatest length */
 };
 
 /* ---- pairs.c ---- */

@@ -183,14 +183,16 @@ static bool take_piece(struct writer *w)
 
 static bool make_tables(struct writer *w)
 {
-    const struct posixtrace_tables_options o = { .piece = w->piece,
-                                                 .host = pt_job_option(w->job, "host", 0),
-                                                 .no_symbols = pt_job_option(w->job, "no-symbols",
-                                                                             0) != NULL,
-                                                 .debug_dir = pt_job_option(w->job, "debug-dir", 0),
-                                                 .wants = w->job->c->wants,
-                                                 .progress = w->job->c->progress,
-                                                 .context = w->job->c->context };
+    const struct posixtrace_tables_options o = {
+        .piece = w->piece,
+        .causes = pt_job_option(w->job, "causes", 0) != NULL,
+        .host = pt_job_option(w->job, "host", 0),
+        .no_symbols = pt_job_option(w->job, "no-symbols", 0) != NULL,
+        .debug_dir = pt_job_option(w->job, "debug-dir", 0),
+        .wants = w->job->c->wants,
+        .progress = w->job->c->progress,
+        .context = w->job->c->context
+    };
     int error = posixtrace_tables_create(w->job->trid, &o, sizeof o, &w->options.tables);
     struct posixtrace_info info;
 
@@ -222,6 +224,7 @@ static const struct posixtrace_format_option options[] = {
     { "time", "integer or timestamp: the type of times (a file: timestamp, a folder: integer)" },
     { "table", "NAME: which one a file is: events, measurements or gaps (events)" },
     { "hive", "a folder has partitions by host and date" },
+    { "causes", "measurements have what the thread did meanwhile" },
     { "piece", "NUMBER: of a log in pieces, which one it is (0)" },
     PT_SITES_OPTIONS,
     { NULL, NULL }
