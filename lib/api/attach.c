@@ -61,12 +61,14 @@ static int look(void *context, const struct posixtrace_stream *stream)
 PT_PUBLIC int posixtrace_attach_pid(pid_t pid, trace_id_t *trid)
 {
     struct search search = { .pid = pid };
-    int saved = errno, value, r;
+    int saved = errno, value, r, cancel;
     unsigned fit;
 
     if (pid <= 0 || !trid)
         return EINVAL;
+    cancel = pt_cancel_off();
     r = pt_list_streams(look, &search, &value);
+    pt_cancel_restore(cancel);
     errno = saved;
     if (r < 0 && r != -ENOENT)
         return -r;
@@ -103,8 +105,10 @@ PT_PUBLIC int posixtrace_attach_lost(trace_id_t trid, uint64_t lost[POSIXTRACE_L
 
 PT_PUBLIC int posixtrace_take_ids_of(pid_t pid)
 {
-    int saved = errno, r = pid > 0 ? pt_target_take_ids(pid) : -EINVAL;
+    int saved = errno, cancel = pt_cancel_off();
+    int r = pid > 0 ? pt_target_take_ids(pid) : -EINVAL;
 
+    pt_cancel_restore(cancel);
     errno = saved;
     return -r;
 }

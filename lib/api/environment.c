@@ -28,10 +28,11 @@ PT_PUBLIC int posixtrace_get_environment(struct posixtrace_environment *environm
 {
     struct posixtrace_environment e;
     enum pt_dir_choice choice;
-    int saved = errno;
+    int saved = errno, cancel;
 
     if (!environment || size == 0)
         return EINVAL;
+    cancel = pt_cancel_off();
     memset(&e, 0, sizeof e);
     strcpy(e.version, PT_GEN_VERSION);
     e.directory_error = -pt_dir_look(e.directory, sizeof e.directory, &choice);
@@ -40,17 +41,20 @@ PT_PUBLIC int posixtrace_get_environment(struct posixtrace_environment *environm
     e.clock_choice = (int)pt_clock_why();
     memset(environment, 0, size);
     memcpy(environment, &e, size < sizeof e ? size : sizeof e);
+    pt_cancel_restore(cancel);
     errno = saved;
     return 0;
 }
 
 PT_PUBLIC int posixtrace_get_self_record(char *log, size_t size, int *why)
 {
-    int saved = errno;
+    int saved = errno, cancel;
 
     if (!log || !why || size == 0)
         return EINVAL;
+    cancel = pt_cancel_off();
     *why = pt_self_record_look(log, size);
+    pt_cancel_restore(cancel);
     errno = saved;
     return 0;
 }

@@ -57,6 +57,20 @@ static inline bool pt_guard_enter_reading(struct pt_guard *g, trace_id_t trid, u
     return true;
 }
 
+/* The same for calls without a trid that use files; pt_cancel_restore() has what this returns. */
+static inline int pt_cancel_off(void)
+{
+    int cancel;
+
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    return cancel;
+}
+
+static inline void pt_cancel_restore(int cancel)
+{
+    pthread_setcancelstate(cancel, NULL);
+}
+
 #define pt_caller() ((uint64_t)(uintptr_t)__builtin_return_address(0))
 
 #endif

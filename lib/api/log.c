@@ -59,11 +59,13 @@ PT_PUBLIC int posixtrace_log_check(int fd,
 {
     struct findings findings = { finding, context, 0 };
     struct posixtrace_log_report r = { 0 };
-    int error;
+    int error, cancel;
 
     if (!report || size == 0)
         return EINVAL;
+    cancel = pt_cancel_off();
     error = pt_log_check(fd, pass_on, &findings, &r);
+    pt_cancel_restore(cancel);
     if (error == 0)
         pt_sized_copy(report, size, &r, sizeof r);
     if (error == 0)
@@ -84,10 +86,10 @@ PT_PUBLIC int posixtrace_log_recover_lost(int fd, uint64_t events,
 
     if (!report || size == 0)
         return EINVAL;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    cancel = pt_cancel_off();
     r = pt_stream_recover(fd, events, &done);
     pt_sized_copy(report, size, &done, sizeof done);
-    pthread_setcancelstate(cancel, NULL);
+    pt_cancel_restore(cancel);
     errno = saved;
     return r == -EINVAL ? EILSEQ : -r;
 }

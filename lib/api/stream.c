@@ -14,22 +14,26 @@
 PT_PUBLIC int posixtrace_stream_list(int (*each)(void *, const struct posixtrace_stream *),
                                      void *context)
 {
-    int saved = errno, value, r;
+    int saved = errno, value, r, cancel;
 
     if (!each)
         return EINVAL;
+    cancel = pt_cancel_off();
     r = pt_list_streams(each, context, &value);
+    pt_cancel_restore(cancel);
     errno = saved;
     return r < 0 ? -r : value;
 }
 
 PT_PUBLIC int posixtrace_stream_traced(const char *file, int (*each)(void *, pid_t), void *context)
 {
-    int saved = errno, value, r;
+    int saved = errno, value, r, cancel;
 
     if (!file || !each)
         return EINVAL;
+    cancel = pt_cancel_off();
     r = pt_list_traced(file, each, context, &value);
+    pt_cancel_restore(cancel);
     errno = saved;
     return r < 0 ? -r : value;
 }
@@ -37,16 +41,20 @@ PT_PUBLIC int posixtrace_stream_traced(const char *file, int (*each)(void *, pid
 PT_PUBLIC const char *posixtrace_stream_directory(void)
 {
     static _Thread_local char path[512];
+    int cancel = pt_cancel_off();
 
     pt_dir_path(path, sizeof path);
+    pt_cancel_restore(cancel);
     return path;
 }
 
 PT_PUBLIC int posixtrace_stream_reap(int force, unsigned *removed, unsigned *kept)
 {
     enum pt_reap_how how = force < 0 ? PT_REAP_QUICK : force ? PT_REAP_FORCE : PT_REAP_SETTLE;
-    int saved = errno, r = pt_reap_dead(how, removed, kept);
+    int saved = errno, cancel = pt_cancel_off();
+    int r = pt_reap_dead(how, removed, kept);
 
+    pt_cancel_restore(cancel);
     errno = saved;
     return -r;
 }
@@ -54,9 +62,10 @@ PT_PUBLIC int posixtrace_stream_reap(int force, unsigned *removed, unsigned *kep
 PT_PUBLIC void posixtrace_stream_lost(uint64_t *streams, uint64_t *events)
 {
     uint64_t count, sum;
-    int saved = errno;
+    int saved = errno, cancel = pt_cancel_off();
 
     pt_tombstone_count(&count, &sum);
+    pt_cancel_restore(cancel);
     if (streams)
         *streams = count;
     if (events)

@@ -9,6 +9,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -39,14 +40,17 @@ static const struct origin *origin;
 static int kernel_uses_tsc(void)
 {
     char text[16] = "";
-    int fd = open("/sys/devices/system/clocksource/clocksource0/current_clocksource",
-                  O_RDONLY | PT_OPEN_BRIEFLY);
     ssize_t n = -1;
+    int fd, cancel;
 
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    fd = open("/sys/devices/system/clocksource/clocksource0/current_clocksource",
+              O_RDONLY | PT_OPEN_BRIEFLY);
     if (fd >= 0) {
         n = read(fd, text, sizeof text - 1);
         close(fd);
     }
+    pthread_setcancelstate(cancel, NULL);
     return n >= 3 && memcmp(text, "tsc", 3) == 0 && (n == 3 || text[3] == '\n');
 }
 

@@ -3,6 +3,7 @@
 /* Buffered output of packets; see output.h. */
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -130,8 +131,8 @@ static ssize_t write_some(struct pt_output *o, const void *from, size_t bytes, u
                           bool seekable)
 {
     struct pt_output_change change = { from, bytes, offset, o->extends };
+    int e, cancel;
     ssize_t n;
-    int e;
 
     if (o->rehearses)
         return (ssize_t)rehearse(o, bytes, offset);
@@ -140,7 +141,10 @@ static ssize_t write_some(struct pt_output *o, const void *from, size_t bytes, u
         return e;
     if (o->waits)
         o->waits(o->waits_context, true);
+    /* A thread that is cancelled in a builder's write would leave the log half written. */
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
     n = try_write(o, from, bytes, offset, seekable);
+    pthread_setcancelstate(cancel, NULL);
     change.length = n > 0 ? (size_t)n : 0;
     e = leave(o, &change);
     if (e < 0)
