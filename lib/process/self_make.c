@@ -13,6 +13,7 @@
 #include "base/sys.h"
 #include "base/thread.h"
 #include "page/page_left.h"
+#include "place/dir.h"
 #include "place/place.h"
 #include "process/exec.h"
 #include "process/exit.h"
@@ -138,6 +139,19 @@ static int build_new(struct pt_self *s, struct held *held, bool by_control)
     return r;
 }
 
+/* A process that cannot reach the stream directory has a page without a file, so that no other
+ * process could take it off the count of the map's pages, and needs no file of the map's. */
+static void count_page(const struct pt_self *s)
+{
+    int dir = s->page_file[0] ? 0 : pt_dir_open(false);
+
+    if (dir < 0)
+        return;
+    if (!s->page_file[0])
+        close(dir);
+    pt_page_hold_names(s->page, s->names);
+}
+
 static struct pt_self *build(const struct pt_self *parent, bool by_control)
 {
     struct pt_self *s = pt_sys_pages(sizeof *s);
@@ -158,7 +172,7 @@ static struct pt_self *build(const struct pt_self *parent, bool by_control)
     if (r == 0)
         r = parent ? build_child(s, parent) : build_new(s, &held, by_control);
     if (r == 0) {
-        pt_page_hold_names(s->page, s->names);
+        count_page(s);
         pt_exec_enter(s);
     }
     release(&held, (parent && held.names == parent->names) || (r == 0 && held.names == s->names));

@@ -219,6 +219,19 @@ START_TEST(test_environment_cleared)
 }
 END_TEST
 
+/* The child does not run the handlers of exit(). */
+static void trace_in_child(void)
+{
+    pid_t child = fork();
+    int status;
+
+    if (child == 0) {
+        trace_unnamed(NULL);
+        _exit(0);
+    }
+    NEED(waitpid(child, &status, 0) == child && status == 0);
+}
+
 static void become_nobody(void)
 {
     trace_id_t trid = inherited_stream(0);
@@ -227,6 +240,16 @@ static void become_nobody(void)
     NEED(setgid(NOBODY) == 0 && setuid(NOBODY) == 0);
     trace_unnamed(NULL);
     NEED(count(trid) == 2 * EVENTS);
+    NEED(posix_trace_shutdown(trid) == 0);
+}
+
+static void fork_as_nobody(void)
+{
+    trace_id_t trid = inherited_stream(0);
+
+    NEED(setgid(NOBODY) == 0 && setuid(NOBODY) == 0);
+    trace_in_child();
+    NEED(count(trid) == EVENTS);
     NEED(posix_trace_shutdown(trid) == 0);
 }
 
@@ -259,6 +282,17 @@ START_TEST(test_user_given_up)
         return;
     in_process(become_nobody);
     ck_assert_uint_le(segment_bytes(), 64 * 1024);
+    in_process(create_once);
+    ck_assert_uint_eq(files(), 0);
+}
+END_TEST
+
+/* The name map of a program whose child could not reach it. */
+START_TEST(test_child_without_user)
+{
+    if (geteuid() != 0)
+        return;
+    in_process(fork_as_nobody);
     in_process(create_once);
     ck_assert_uint_eq(files(), 0);
 }
@@ -407,18 +441,10 @@ END_TEST
 
 static void trace_in_root_of_its_own(void)
 {
-    pid_t child;
-    int status;
-
     NEED(chroot("/proc/self/fdinfo") == 0 && chdir("/") == 0);
     has_no_proc = true;
     trace_unnamed(NULL);
-    child = fork();
-    if (child == 0) {
-        trace_unnamed(NULL);
-        _exit(0);
-    }
-    NEED(waitpid(child, &status, 0) == child && status == 0);
+    trace_in_child();
 }
 
 /* Neither /proc nor the stream directory is there any more. */
@@ -444,6 +470,7 @@ static void add(TCase *t)
 {
     tcase_add_test(t, test_environment_cleared);
     tcase_add_test(t, test_user_given_up);
+    tcase_add_test(t, test_child_without_user);
     tcase_add_test(t, test_target_that_gave_up_its_user);
     tcase_add_test(t, test_made_at_load);
     tcase_add_test(t, test_events_leave_the_environment_alone);
