@@ -164,6 +164,13 @@ static void fill_page(struct pt_page *page, uint32_t pid, uint64_t start, const 
     pt_store_release(&page->magic, PT_PAGE_MAGIC);
 }
 
+/* The page gets no name in the directory, as one that has no file there: on a tmpfs a link counts
+ * as an inode, and some file systems have no links. */
+static bool stays_nameless(int r)
+{
+    return pt_is_no_room(r) || r == -EPERM || r == -EMLINK || r == -EOPNOTSUPP || r == -ENOSYS;
+}
+
 /* The page is filled under a temporary name, so a process that finds it finds it complete.  If its
  * process is killed meanwhile, directory/reap.c removes the file when it is ten seconds old. */
 static int create_page(struct pt_page **page, uid_t uid, uint32_t pid, uint64_t start,
@@ -186,11 +193,11 @@ static int create_page(struct pt_page **page, uid_t uid, uint32_t pid, uint64_t 
         return r;
     }
     fill_page(*page, pid, start, names_file);
-    if (!named) {
+    r = named ? pt_dir_publish(uid, fresh, file) : -ENOSPC;
+    if (stays_nameless(r)) {
         file[0] = '\0';
         return 0;
     }
-    r = pt_dir_publish(uid, fresh, file);
     if (r == 0)
         return 0;
     pt_page_unmap(*page);

@@ -3,12 +3,18 @@
 /* The process page: bits, gates, epochs, and races to create it. */
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "model/set.h"
 #include "page/page.h"
 #include "place/dir.h"
 #include "shm_helpers.h"
+#include "support/refuse_call.h"
 
 static struct pt_page *make(uint64_t start, const char *names)
 {
@@ -19,6 +25,38 @@ static struct pt_page *make(uint64_t start, const char *names)
     ck_assert_str_ne(file, "");
     return page;
 }
+
+struct page_made {
+    int error;
+    bool refused, works;
+    char file[64];
+};
+
+/* Where files can be made but not linked, the process has a page all the same. */
+START_TEST(no_links)
+{
+    static const int errors[] = { ENOSPC, EDQUOT, EPERM, EMLINK, EOPNOTSUPP };
+    struct page_made *made = mmap(NULL, sizeof *made, PROT_READ | PROT_WRITE,
+                                  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    pid_t child;
+
+    ck_assert_ptr_ne(made, MAP_FAILED);
+    child = fork();
+    if (child == 0) {
+        struct pt_page *page;
+
+        made->refused = refuse_call(SYS_linkat, errors[_i]);
+        made->error = pt_page_create(&page, 1234, 7, "n-here", made->file);
+        made->works = made->error == 0 && strcmp(page->names_file, "n-here") == 0;
+        kill(getpid(), SIGKILL);
+    }
+    ck_assert_int_eq(waitpid(child, NULL, 0), child);
+    ck_assert_int_eq(made->error, 0);
+    ck_assert(made->works);
+    ck_assert(!made->refused || made->file[0] == '\0');
+    munmap(made, sizeof *made);
+}
+END_TEST
 
 START_TEST(two_creators_one_page)
 {
@@ -274,6 +312,7 @@ END_TEST
 static void add(TCase *tc)
 {
     tcase_add_test(tc, two_creators_one_page);
+    tcase_add_loop_test(tc, no_links, 0, 5);
     tcase_add_loop_test(tc, a_tick_apart, 0, 2);
     tcase_add_test(tc, creators_at_once);
     tcase_add_test(tc, bits_and_epochs);
