@@ -219,12 +219,17 @@ def check_left(doctor, traced, plain):
                in done.stderr)
 
 
+def mounted(place, options):
+    """A prefix of the command, which has a tmpfs there, in a namespace of mounts."""
+    script = f'mount -t tmpfs -o {options},mode=0700 tmpfs "{place}" || exit 77; exec "$0" "$@"'
+    return ["unshare", "-m", *([] if os.geteuid() == 0 else ["-r"]), "sh", "-c", script]
+
+
 def check_tmpfs(doctor):
-    """A tiny one, where a namespace of mounts can be had."""
+    """A tiny one, and one with three inodes: its own, and those of a page and a name map."""
     place = doctor.folder / "tiny"
     place.mkdir()
-    script = f'mount -t tmpfs -o size=512k,mode=0700 tmpfs "{place}" || exit 77; exec "$0" "$@"'
-    prefix = ["unshare", "-m", *([] if os.geteuid() == 0 else ["-r"]), "sh", "-c", script]
+    prefix = mounted(place, "size=512k")
     done = doctor.run(prefix=prefix, POSIXTRACE_DIR=str(place))
     if done.returncode == 77 or "unshare" in done.stderr:
         print("no tiny tmpfs tried: no namespace of mounts to be had")
@@ -232,6 +237,10 @@ def check_tmpfs(doctor):
     found = doctor.expect_finding("its file system", "note", "of 512 KiB free", prefix=prefix,
                                   POSIXTRACE_DIR=str(place))
     expect(f"{found}", "without a name" in found["its file system"]["means"])
+    prefix = mounted(place, "size=100m,nr_inodes=3")
+    found = doctor.expect_finding("its file system", "note", "a stream gets no file", prefix=prefix,
+                                  POSIXTRACE_DIR=str(place))
+    expect(f"{found}", "inodes" in found["its file system"]["means"])
 
 
 def main():

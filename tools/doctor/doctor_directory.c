@@ -10,9 +10,12 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <posixtrace/environment.h>
 #include <posixtrace/stream.h>
+#include <stdbool.h>
+#include <trace.h>
 #include <unistd.h>
 
 #include "common/units.h"
@@ -64,12 +67,48 @@ static void memory_only(const char *where, const char *reason, const char *remed
     doctor_remedy("%s", remedy);
 }
 
+static int is_ours(void *unused, const struct posixtrace_stream *s)
+{
+    (void)unused;
+    return s->owner == getpid();
+}
+
+/* Does a stream get a file in the directory?  True also where none can be made, which the trial
+ * has reported, and where the limit for files is the reason. */
+static bool holds_stream(void)
+{
+    struct rlimit limit;
+    trace_id_t trid;
+    bool holds;
+
+    if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur != RLIM_INFINITY ||
+        posix_trace_create(0, NULL, &trid) != 0)
+        return true;
+    holds = posixtrace_stream_list(is_ours, NULL) == 1;
+    posix_trace_shutdown(trid);
+    return holds;
+}
+
+/* There is room. */
+static void tell_no_file(const struct file_system *p)
+{
+    doctor_add(NOTE, "its file system", "%s, in which a stream gets no file", p->type);
+    doctor_means("it has no free inodes, or no fallocate() or hard links: streams are in memory "
+                 "without a name, and posixtrace record makes none");
+    doctor_remedy("a directory in another tmpfs for POSIXTRACE_DIR, or more inodes: "
+                  "mount -o remount,nr_inodes=100000");
+}
+
 static void judge_space(const struct posixtrace_environment *e)
 {
     struct file_system p;
 
     if (!place_look(e->directory, &p)) {
         doctor_add(NOTE, "its file system", "cannot be asked: %s", strerror(errno));
+        return;
+    }
+    if ((p.size == 0 || p.space >= STREAM_CAP) && !holds_stream()) {
+        tell_no_file(&p);
         return;
     }
     if (!p.in_memory) {
