@@ -62,10 +62,40 @@ void pt_fork_guard(struct pt_seg *seg)
     pt_fence_compiler();
 }
 
+bool pt_fork_keeps_namespace(void)
+{
+    const uint64_t *words = pt_self_words();
+
+    return words && pt_load_relaxed(&words[PT_SELF_NAMESPACE_WORD]) != 0;
+}
+
+/* The number of the process that forks, in the namespace of pt_self_latest(); 0: unknown. */
+static uint32_t forking_pid;
+
+static void note_pid(void)
+{
+    const struct pt_self *self = pt_self_peek();
+    uint32_t own = self || pt_fork_keeps_namespace() ? (uint32_t)pt_sys_pid() : 0;
+
+    forking_pid = self && self->pid != own ? 0 : own;
+}
+
+/* The first process of a namespace has no parent in it.  Its children, and those whose parent has
+ * ended, may have the parent 1, which proves nothing. */
+static void note_namespace(void)
+{
+    uint64_t *words = pt_self_words();
+
+    if (words)
+        pt_store_relaxed(&words[PT_SELF_NAMESPACE_WORD],
+                         (uint64_t)(forking_pid > 1 && (uint32_t)getppid() == forking_pid));
+}
+
 void pt_fork_before(void)
 {
     struct pt_thread *t = pt_thread_current();
 
+    note_pid();
     pt_fork_files_before();
     if (!is_inside(t) && !guarded)
         return;
@@ -165,6 +195,7 @@ void pt_fork_part(void)
 
 void pt_fork_in_child(void)
 {
+    note_namespace();
     pt_fork_files_in_child();
     pt_fork_part();
     let_signals();

@@ -69,6 +69,10 @@
 
 /* Inside an event: is this the half of it that belongs to a forked child? */
 bool pt_fork_has_cut(const struct pt_thread *t);
+/* In a forked child before its first call: is its pid namespace that of pt_self_latest()?  Known
+ * without /proc, over any number of generations that recorded nothing, where fork handlers ran and
+ * no parent ended at once.  Else false. */
+bool pt_fork_keeps_namespace(void);
 /* What the fork handlers and the wrapper of _Fork() call.  Inside an event signals are held from
  * the first call to the second. */
 void pt_fork_before(void);

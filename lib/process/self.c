@@ -20,7 +20,8 @@ const uint64_t *pt_gates = pt_page_unknown.gates;
 
 static struct pt_self *self_now;
 /* In memory that fork wipes: [0] this process has a page, [1] its instance, [2] its
- * place is fixed (place/place.h), [3] its number (shm/liveness.h). */
+ * place is fixed (place/place.h), [3] its number (shm/liveness.h), [4] its pid namespace is that
+ * of self_now (process/fork.h). */
 static uint64_t *live_words;
 #define WORD_BYTES (((size_t)PT_SELF_WORDS * 8 + PT_PAGE - 1) & ~((size_t)PT_PAGE - 1))
 static uint64_t last_instance; /* not wiped: a child's is greater than its parent's */

@@ -97,7 +97,11 @@ void pt_self_set_parent(struct pt_self *parent);
 /* For self_make.c.  The words of self.c that fork wipes; NULL: no memory.  The first ones are its
  * own, the others are those of unmade.c. */
 uint64_t *pt_self_words(void);
-enum { PT_SELF_OWN_WORDS = 4, PT_SELF_WORDS = PT_SELF_OWN_WORDS + 2 * PT_ID_MAX };
+enum {
+    PT_SELF_NAMESPACE_WORD = 4,
+    PT_SELF_OWN_WORDS = 5,
+    PT_SELF_WORDS = PT_SELF_OWN_WORDS + 2 * PT_ID_MAX
+};
 /* What was made last: this process, or its parent in a child that was not made yet. */
 struct pt_self *pt_self_latest(void);
 /* Is it this process?  A struct pt_self that another thread has just made, and not published yet,

@@ -101,13 +101,14 @@ static int follow_page(struct pt_self *s, struct held *held)
 }
 
 /*
- * Without /proc, as after chroot(), the pid namespace is unknown.  It is the parent's if getppid()
- * is the parent's own pid.  The first process of a namespace has no parent in it; its children may
- * have a parent with the pid 1, which proves nothing.
+ * Without /proc, as after chroot(), the pid namespace is unknown.  It is the parent's if each fork
+ * since the parent's has shown that (fork.h), or if getppid() is the parent's own pid.  The first
+ * process of a namespace has no parent in it; its children may have a parent with the pid 1, which
+ * proves nothing.
  */
 static bool is_child_of(const struct pt_self *parent)
 {
-    return parent->pid != 1 && getppid() == (pid_t)parent->pid;
+    return pt_fork_keeps_namespace() || (parent->pid != 1 && getppid() == (pid_t)parent->pid);
 }
 
 static int build_child(struct pt_self *s, const struct pt_self *parent)

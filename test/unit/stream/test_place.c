@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -232,6 +233,25 @@ static void trace_in_child(void)
     NEED(waitpid(child, &status, 0) == child && status == 0);
 }
 
+/* As daemon(3): its parent traces nothing, and may end first. */
+static void trace_in_daemon(void)
+{
+    pid_t child = fork();
+    int status;
+
+    if (child == 0) {
+        pid_t daemon = fork();
+
+        if (daemon == 0) {
+            trace_unnamed(NULL);
+            kill(getpid(), SIGKILL);
+        }
+        NEED(waitpid(daemon, &status, 0) == daemon);
+        _exit(0);
+    }
+    NEED(waitpid(child, &status, 0) == child && status == 0);
+}
+
 static void become_nobody(void)
 {
     trace_id_t trid = inherited_stream(0);
@@ -445,6 +465,7 @@ static void trace_in_root_of_its_own(void)
     has_no_proc = true;
     trace_unnamed(NULL);
     trace_in_child();
+    trace_in_daemon();
 }
 
 /* Neither /proc nor the stream directory is there any more. */
@@ -456,7 +477,7 @@ START_TEST(test_root_changed)
         return;
     trid = inherited_stream(0);
     in_process(trace_in_root_of_its_own);
-    ck_assert_uint_eq(count(trid), 2 * EVENTS);
+    ck_assert_uint_eq(count(trid), 3 * EVENTS);
     ck_assert_int_eq(posix_trace_shutdown(trid), 0);
 }
 END_TEST
