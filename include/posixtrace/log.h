@@ -104,6 +104,33 @@ int posixtrace_log_recover(int fd, struct posixtrace_recover_report *report, siz
 int posixtrace_log_recover_lost(int fd, uint64_t events, struct posixtrace_recover_report *report,
                                 size_t size);
 
+/* When the flush thread begins the next file of a log; 0: not for that reason. */
+struct posixtrace_rotation {
+    uint64_t bytes; /* the file is so long, or longer */
+    uint64_t ns;    /* its first event was written so long ago */
+    uint32_t keep;  /* so many finished files stay at most, the youngest ones; 0: all */
+    uint32_t zero;
+};
+
+/*
+ * Makes the log of a stream of this process one in pieces: files that are whole logs, which the
+ * flush thread writes one after the other into the same folder.  Each event, and each loss, is in
+ * one of them.  trid was created with a regular file as its log, called GROUP-TIME-1.ptl.part (or
+ * -01, -001, ...), of a folder and a name that have not changed since; TIME consists of digits,
+ * "T", "Z" and ".".  A file that is complete loses the ".part", in one step; the next one has the
+ * next number. keep counts the finished pieces of all logs of that GROUP in the folder.
+ *
+ * A piece ends with a flush.  So it is longer than bytes by what one flush writes, and by names,
+ * accounts and index at its end.  Where the next file cannot be written, the piece continues,
+ * and there is another try each second.  A later call sets other limits.  posix_trace_clear() of a
+ * log in pieces returns ENOTSUP.  Thread-safe, not async-signal-safe.
+ *
+ * EINVAL  rotation is NULL, size is 0, or trid is no such stream: its stream full policy is not
+ *         POSIX_TRACE_FLUSH, its log full policy not POSIX_TRACE_APPEND, or the log's name is
+ * another ENOENT, EACCES, EMFILE, ...: the folder cannot be opened
+ */
+int posixtrace_log_rotate(trace_id_t trid, const struct posixtrace_rotation *rotation, size_t size);
+
 struct posixtrace_snapshot_report {
     uint64_t events; /* of the stream that are in the log */
     /* By cause: the losses of the stream before the call, and while it was read.  The log counts

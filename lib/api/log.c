@@ -5,12 +5,14 @@
 #include <posixtrace/log.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include "api/guard.h"
 #include "api/sized.h"
 #include "base/atomics.h"
 #include "consumer/crash_recovery.h"
 #include "control/attach.h"
 #include "control/snapshot.h"
+#include "flush/thread.h"
 #include "log/reader/reader.h"
 #include "log/writer/builder.h"
 #include "model/layout.h"
@@ -117,6 +119,20 @@ PT_PUBLIC int posixtrace_snapshot(trace_id_t trid, int fd,
         pt_sized_copy(report, size, &done, sizeof done);
     errno = saved;
     return pt_guard_leave(&g, r);
+}
+
+PT_PUBLIC int posixtrace_log_rotate(trace_id_t trid, const struct posixtrace_rotation *rotation,
+                                    size_t size)
+{
+    struct posixtrace_rotation how = { 0 };
+    struct pt_piece_limits limits;
+    struct pt_guard g;
+
+    if (!rotation || size == 0 || !pt_guard_enter(&g, trid, PT_STREAM_LOGGED))
+        return EINVAL;
+    memcpy(&how, rotation, size < sizeof how ? size : sizeof how);
+    limits = (struct pt_piece_limits){ .bytes = how.bytes, .ns = how.ns, .keep = how.keep };
+    return pt_guard_leave(&g, pt_flusher_set_pieces(g.s->flusher, &limits));
 }
 
 /* A pointer to the public type is a pointer to the inner one. */

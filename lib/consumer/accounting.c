@@ -71,11 +71,11 @@ static void forget(struct pt_accounts *a, const struct pt_account *t)
         f->lost[c] += t->lost[c];
 }
 
-static bool rehash(struct pt_accounts *a)
+/* full: forgets complete ones. */
+static bool rehash(struct pt_accounts *a, bool full)
 {
     struct pt_account *old = a->tally, *fresh;
     uint32_t room = a->room, keep = 0, new_room = 64;
-    bool full = a->count >= a->max;
 
     for (uint32_t i = 0; i < room; i++)
         keep += old[i].used && !(full && is_complete(a, &old[i]));
@@ -102,6 +102,13 @@ static bool rehash(struct pt_accounts *a)
     free(old);
     pt_assert(a->count == keep);
     return true;
+}
+
+/* Without memory they stay. */
+void pt_accounts_trim(struct pt_accounts *a)
+{
+    if (a->room)
+        rehash(a, true);
 }
 
 #if PT_ASSERTIONS > 0
@@ -136,7 +143,7 @@ struct pt_account *pt_accounts_get(struct pt_accounts *a, const struct pt_author
         if (t->used)
             return t;
     }
-    if ((a->count + 1) * 4 > a->room * 3 && !rehash(a))
+    if ((a->count + 1) * 4 > a->room * 3 && !rehash(a, a->count >= a->max))
         return NULL;
     t = find(a, author->wid);
     memset(t, 0, sizeof *t);

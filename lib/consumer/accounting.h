@@ -113,6 +113,9 @@ void pt_accounts_deinit(struct pt_accounts *a);
 bool pt_accounting_balances(struct pt_accounts *a);
 #endif
 
+/* Forgets the tallies of writers that have ended and are complete. */
+void pt_accounts_trim(struct pt_accounts *a);
+
 /* Finds or makes the tally of a writer; NULL: no memory. */
 struct pt_account *pt_accounts_get(struct pt_accounts *a, const struct pt_author *author);
 /* Loads the counts of all slots into the tallies and claims the slots of ended writers.  They

@@ -68,6 +68,8 @@ void pt_checkpoint_leave(struct pt_accounts *a, const struct pt_log_books *log)
         sum.refused += t->refused;
     }
     pt_copy_watched(&h->books[which], &sum, sizeof sum);
+    pt_store_relaxed(&h->books_piece[which], (uint64_t)log->piece);
+    pt_store_relaxed(&h->books_ino[which], log->ino);
     pt_store_release(&h->books_now, turn);
 }
 
@@ -157,6 +159,7 @@ int pt_checkpoint_tail(struct pt_accounts *a, struct pt_log_tail *tail)
         .full = sum.log_full,
         .overwritten = sum.log_overwritten,
         .error = sum.log_error,
+        .piece = (uint32_t)h->books_piece[h->books_now & 1u],
     };
     pt_assert_call(a->seg->copy);
     subtract_slots(a->seg, &sum);

@@ -27,6 +27,7 @@
 #include "consumer/checkpoint.h"
 #include "consumer/collect.h"
 #include "consumer/waiting.h"
+#include "log/reader/piece.h"
 #include "shm/mark_filter.h"
 #include "shm/pool.h"
 
@@ -417,7 +418,27 @@ void pt_collect_commit(struct pt_collect *r, const struct pt_log_books *log)
     pt_accounts_release(&l->accounts);
 }
 
-int pt_collect_totals(struct pt_consumer *l, bool all, struct pt_name_turn *names,
+/* At a seam an event that no cycle has seen is part of the next piece. */
+static void fill_totals(struct pt_account *t, enum pt_totals which, struct pt_log_author_totals *a)
+{
+    uint64_t passed = t->excluded + t->refused;
+
+    pt_checkpoint_fill(t, a);
+    t->changed = false;
+    if (which != PT_TOTALS_SEAM)
+        return;
+    /* The next piece, or the next cycle of this one, lists it. */
+    t->changed = pt_account_recorded(t) != t->next_no;
+    a->recorded = t->next_no > passed ? t->next_no - passed : 0;
+}
+
+static bool is_due(const struct pt_account *t, enum pt_totals which)
+{
+    return t->changed || which == PT_TOTALS_ALL ||
+           (which == PT_TOTALS_SEAM && pt_account_recorded(t) != t->next_no);
+}
+
+int pt_collect_totals(struct pt_consumer *l, enum pt_totals which, struct pt_name_turn *names,
                       struct pt_log_author_totals **totals, size_t *count,
                       struct pt_log_status *status)
 {
@@ -445,15 +466,40 @@ int pt_collect_totals(struct pt_consumer *l, bool all, struct pt_name_turn *name
         /* The sums of the slots contain the events of folded writers. */
         if (t->source == PT_TALLY_FOLDED)
             named += pt_account_recorded(t);
-        if (!all && !t->changed)
-            continue;
-        pt_checkpoint_fill(t, &a[(*count)++]);
-        t->changed = false;
+        if (is_due(t, which))
+            fill_totals(t, which, &a[(*count)++]);
     }
-    status->recorded_unknown_author = l->accounts.gone.recorded > named
-                                          ? l->accounts.gone.recorded - named
-                                          : 0;
+    status->recorded_unknown_author = 0;
+    if (which != PT_TOTALS_SEAM && l->accounts.gone.recorded > named)
+        status->recorded_unknown_author = l->accounts.gone.recorded - named;
     pt_assert(*count <= l->accounts.count);
     *totals = a;
     return 0;
+}
+
+int pt_collect_base(struct pt_collect *r, struct pt_piece_base *base)
+{
+    struct pt_accounts *a = &r->live->accounts;
+    struct pt_log_author_totals totals;
+    int e = 0;
+
+    pt_accounts_trim(a);
+    base->made_ts = r->made_ts;
+    for (uint32_t i = 0; e == 0 && i < a->room; i++) {
+        struct pt_account *t = &a->tally[i];
+        bool changed = t->changed;
+        struct pt_piece_author author;
+
+        if (!t->used)
+            continue;
+        fill_totals(t, PT_TOTALS_SEAM, &totals);
+        t->changed = changed;
+        author = (struct pt_piece_author){ .wid = t->author.wid,
+                                           .next_no = t->next_no,
+                                           .recorded = totals.recorded };
+        memcpy(author.lost, totals.lost, sizeof author.lost);
+        e = pt_piece_base_add(base, &author);
+    }
+    pt_piece_base_sort(base);
+    return e;
 }

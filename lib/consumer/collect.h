@@ -96,10 +96,17 @@ int pt_collect_windows(struct pt_collect *r);
 int pt_collect_chunk(struct pt_collect *r, struct pt_cursor *c);
 /* An event with the time of its STOP is in the window; STOP is written after it. */
 bool pt_collect_in_window(const struct pt_collect *r, uint64_t ts);
-/* Totals of the writers whose counts or names changed (all: of every writer), in a malloced
- * array; -ENOMEM.  Also the sums of writers without a tally. */
-int pt_collect_totals(struct pt_consumer *l, bool all, struct pt_name_turn *names,
+/* What a cycle reports of the writers: what has changed; at the seam of two pieces of a log,
+ * without events that no cycle has seen (log/reader/piece.h); at the end of the log, all. */
+enum pt_totals { PT_TOTALS_CHANGED, PT_TOTALS_SEAM, PT_TOTALS_ALL };
+/* Totals of the writers whose counts or names changed, in a malloced array; -ENOMEM.  Also the sums
+ * of writers without a tally. */
+int pt_collect_totals(struct pt_consumer *l, enum pt_totals which, struct pt_name_turn *names,
                       struct pt_log_author_totals **totals, size_t *count,
                       struct pt_log_status *status);
+/* After a cycle at a seam, and its commit: adds the writers to the base of the next piece, and
+ * their events count as given to another log.  0 or -ENOMEM. */
+struct pt_piece_base;
+int pt_collect_base(struct pt_collect *r, struct pt_piece_base *base);
 
 #endif

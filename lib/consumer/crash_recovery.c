@@ -212,6 +212,17 @@ void pt_tail_close(struct pt_tail *t)
     free(t);
 }
 
+/* A log that has no pieces is its own first one. */
+static uint32_t piece_of(uint32_t number)
+{
+    return number ? number : 1;
+}
+
+bool pt_tail_fits(const struct pt_tail *t, const struct pt_log_reader *r)
+{
+    return piece_of(t->tail.booked.piece) == piece_of(pt_log_reader_params(r)->piece);
+}
+
 /* Reads only the header: is there a segment of that id, and is its owner dead? */
 static int examine(int dir, const char *file, const uint8_t id[16])
 {
@@ -289,6 +300,8 @@ int pt_tail_missing(struct pt_tail *tail, int log, uint64_t *events)
     size_t count = tail->tail.packet_count;
     int e = log >= 0 ? pt_log_reader_new(&r, log) : -EBADF;
 
+    if (e == 0 && !pt_tail_fits(tail, r))
+        e = -ESTALE;
     if (e == 0)
         e = pt_log_reader_set_tail(r, &tail->tail);
     if (e == 0)
@@ -306,8 +319,8 @@ static bool is_copy(const struct pt_seg_header *h, int fd)
 {
     struct stat st;
 
-    return h->log_ino != 0 &&
-           (fstat(fd, &st) != 0 || st.st_dev != h->log_dev || st.st_ino != h->log_ino);
+    return pt_seg_log_ino(h) != 0 &&
+           (fstat(fd, &st) != 0 || st.st_dev != h->log_dev || st.st_ino != pt_seg_log_ino(h));
 }
 
 void pt_tail_unlink(const struct pt_tail *t, int fd)

@@ -21,6 +21,9 @@ enum pt_tail_found { PT_TAIL_FOUND, PT_TAIL_NONE, PT_TAIL_WRITER_ALIVE };
 
 /* PT_TAIL_*, or a negative errno. */
 int pt_tail_open(struct pt_tail **tail, const uint8_t id[16]);
+/* Is it the tail of that log?  Of the pieces of a log, that is the one which was written last:
+ * those before it have all their events. */
+bool pt_tail_fits(const struct pt_tail *tail, const struct pt_log_reader *r);
 void pt_tail_close(struct pt_tail *tail);
 /* How many events of the tail the log on that descriptor does not have (log < 0: all).  With a
  * log the numbers of the tail become those of both, and it is good for no other log.  0 or

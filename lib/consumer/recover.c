@@ -147,6 +147,11 @@ static int find_tail(struct pt_log_claim *c, struct pt_log_reader *r, struct pt_
     bool again = pt_log_reader_lacks_tail(r);
     int found = pt_tail_open(tail, pt_log_reader_params(r)->id);
 
+    if (found == PT_TAIL_FOUND && !pt_tail_fits(*tail, r)) {
+        pt_tail_close(*tail);
+        *tail = NULL;
+        found = PT_TAIL_NONE;
+    }
     report->segment_found = found == PT_TAIL_FOUND;
     if (again && report->segment_found) {
         report->was_complete = false;
@@ -174,7 +179,7 @@ static int recover_claimed(struct pt_log_claim *c, uint64_t lost,
         e = find_tail(c, r, &tail, report);
     if (e == 0 && !report->was_complete) {
         if (!tail)
-            pt_tombstone_tell(pt_log_reader_params(r)->id, r);
+            pt_tombstone_tell(r);
         pt_log_reader_report_lost(r, PT_LOG_REPORTED, lost);
         if (tail)
             e = pt_log_reader_set_tail(r, &tail->tail);

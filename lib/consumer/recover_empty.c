@@ -29,7 +29,7 @@ static bool is_younger(const struct statx *file, const struct pt_seg_header *h)
 static bool is_log_of(const struct statx *file, const struct pt_seg_header *h,
                       const struct stat *segment)
 {
-    return h->has_log && !h->log_complete && h->log_ino == file->stx_ino &&
+    return h->has_log && !h->log_complete && pt_seg_log_ino(h) == file->stx_ino &&
            h->log_dev == makedev(file->stx_dev_major, file->stx_dev_minor) &&
            !is_younger(file, h) &&
            pt_owner_liveness(h, segment->st_dev, segment->st_ino) == PT_DEAD;

@@ -61,6 +61,7 @@ static uint64_t lost_of(const struct pt_tail *tail, unsigned cause)
 int pt_tombstone_make(struct pt_tombstone *t, const struct pt_seg_header *h, int log)
 {
     struct pt_tail *tail;
+    uint64_t switches;
     int r;
 
     memset(t, 0, sizeof *t);
@@ -71,10 +72,12 @@ int pt_tombstone_make(struct pt_tombstone *t, const struct pt_seg_header *h, int
     memcpy(t->id, h->id, sizeof t->id);
     for (unsigned c = 0; c < PT_LOST_OWN; c++)
         t->lost[c] = lost_of(tail, c);
-    t->lost_switches = h->lost_switches < UINT32_MAX ? (uint32_t)h->lost_switches : UINT32_MAX;
+    switches = tail->tail.status.lost_switches;
+    t->lost_switches = switches < UINT32_MAX ? (uint32_t)switches : UINT32_MAX;
     t->created_ns = h->attr.create_ns;
     t->buried_ns = (int64_t)pt_clock_ns(CLOCK_REALTIME);
     t->pid = h->owner_pid;
+    t->piece = tail->tail.booked.piece;
     memcpy(t->log_path, h->log_path, sizeof t->log_path - 1);
     pt_tail_close(tail);
     return r < 0 ? r : PT_TAIL_FOUND;
@@ -112,16 +115,19 @@ static bool find(int fd, const uint8_t id[16], struct pt_tombstone *t)
     return false;
 }
 
-void pt_tombstone_tell(const uint8_t id[16], struct pt_log_reader *r)
+void pt_tombstone_tell(struct pt_log_reader *r)
 {
+    const struct pt_log_params *log = pt_log_reader_params(r);
     int fd = open_to_read();
     struct posixtrace_info info;
     struct pt_tombstone t;
-    bool found = fd >= 0 && find(fd, id, &t);
+    bool found = fd >= 0 && find(fd, log->id, &t);
 
     if (fd >= 0)
         close(fd);
-    if (!found || pt_log_reader_info(r, &info) < 0)
+    /* The pieces before have no part of it. */
+    if (!found || (t.piece > 1 && t.piece != log->piece) || (t.piece == 1 && log->piece > 1) ||
+        pt_log_reader_info(r, &info) < 0)
         return;
     pt_log_reader_report_lost(r, PT_LOG_BURIED, t.events);
     pt_log_reader_raise_lost_switches(r, t.lost_switches);

@@ -23,7 +23,9 @@ struct pt_tombstone {
     int64_t created_ns, buried_ns;
     uint32_t pid;
     uint32_t lost_switches; /* beside lost; UINT32_MAX: or more */
-    char log_path[256];
+    char log_path[248];
+    uint32_t piece; /* of a log in pieces: which one has lost the events; else 0 */
+    uint32_t zero;
 };
 
 /* Makes the tombstone of the dead stream with that header; log: open for reading, or negative.
@@ -32,8 +34,8 @@ struct pt_tombstone {
 int pt_tombstone_make(struct pt_tombstone *t, const struct pt_seg_header *h, int log);
 /* 0 or a negative errno. */
 int pt_tombstone_put(int dir, const struct pt_tombstone *t);
-/* Adds the counts in the tombstones of the stream with that id to the losses of its log. */
-void pt_tombstone_tell(const uint8_t id[16], struct pt_log_reader *r);
+/* Adds the counts in the tombstones of its stream to the losses of a log. */
+void pt_tombstone_tell(struct pt_log_reader *r);
 /* The number of all tombstones ever written. */
 void pt_tombstone_count(uint64_t *streams, uint64_t *events);
 

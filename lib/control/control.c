@@ -206,6 +206,8 @@ int pt_stream_clear(struct pt_stream *s)
     uint64_t ts = 0;
     int r, e;
 
+    if (s->flusher && pt_flusher_has_pieces(s->flusher))
+        return -ENOTSUP;
     do {
         r = pt_control_lock_begin(s);
         if (r < 0)

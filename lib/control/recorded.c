@@ -26,11 +26,23 @@ static bool is_locked(const struct pt_stream *s, int found)
            pt_log_byte_is_taken(s->file.fd, PT_LOG_BYTE_STREAM);
 }
 
+/* pt_tail_open() for this log; of a log in pieces only the last one has a tail. */
+static int open_tail(struct pt_tail **tail, const struct pt_log_reader *log)
+{
+    int r = pt_tail_open(tail, pt_log_reader_params(log)->id);
+
+    if (r != PT_TAIL_FOUND || pt_tail_fits(*tail, log))
+        return r;
+    pt_tail_close(*tail);
+    *tail = NULL;
+    return PT_TAIL_NONE;
+}
+
 /* A recovery may have completed the log without the segment. */
 static int find_tail_left(struct pt_stream *s)
 {
     uint64_t size;
-    int r = pt_tail_open(&s->tail, pt_log_reader_params(s->log)->id);
+    int r = open_tail(&s->tail, s->log);
 
     if (r != PT_TAIL_FOUND)
         return r < 0 ? r : 0;
@@ -45,7 +57,6 @@ static int find_tail_left(struct pt_stream *s)
  */
 static int find_tail(struct pt_stream *s)
 {
-    const uint8_t *id = pt_log_reader_params(s->log)->id;
     bool locked;
     int found, r;
 
@@ -53,7 +64,7 @@ static int find_tail(struct pt_stream *s)
         return find_tail_left(s);
     if (pt_log_reader_complete(s->log) || lseek(s->file.fd, 0, SEEK_CUR) < 0)
         return 0;
-    found = pt_tail_open(&s->tail, id);
+    found = open_tail(&s->tail, s->log);
     s->writer_alive = found == PT_TAIL_WRITER_ALIVE;
     if (found < 0 || s->writer_alive)
         return found < 0 ? found : 0;
@@ -66,7 +77,7 @@ static int find_tail(struct pt_stream *s)
     }
     s->writer_alive = locked;
     if (found == PT_TAIL_NONE && !locked)
-        pt_tombstone_tell(id, s->log);
+        pt_tombstone_tell(s->log);
     return found == PT_TAIL_FOUND ? pt_log_reader_set_tail(s->log, &s->tail->tail) : 0;
 }
 
@@ -119,7 +130,7 @@ static int follow(struct pt_stream *s)
     uint64_t size;
 
     if (!s->tail && (alone || !pt_log_reader_complete(s->log))) {
-        found = pt_tail_open(&tail, pt_log_reader_params(s->log)->id);
+        found = open_tail(&tail, s->log);
         alive = found == PT_TAIL_WRITER_ALIVE || is_locked(s, found);
     }
     if (found < 0)
@@ -130,7 +141,7 @@ static int follow(struct pt_stream *s)
         r = pt_log_reader_follow(s->log, alive);
     /* The file may have been read again: then the sums are without the tombstone. */
     if (r >= 0 && found == PT_TAIL_NONE && !s->tail && !alive && !pt_log_reader_complete(s->log))
-        pt_tombstone_tell(pt_log_reader_params(s->log)->id, s->log);
+        pt_tombstone_tell(s->log);
     if (r >= 0)
         s->writer_alive = alive && !pt_log_reader_complete(s->log);
     if (r >= 0 && tail && !pt_log_reader_complete(s->log)) {

@@ -17,7 +17,7 @@
 
 static bool is_the_file(const struct pt_seg_header *h, const struct stat *st)
 {
-    return S_ISREG(st->st_mode) && st->st_dev == h->log_dev && st->st_ino == h->log_ino;
+    return S_ISREG(st->st_mode) && st->st_dev == h->log_dev && st->st_ino == pt_seg_log_ino(h);
 }
 
 /* The file is the one that was the log: is it still? */
@@ -66,7 +66,7 @@ static enum pt_log_fate read_folder(const struct pt_seg_header *h, const struct 
 
         if (seen && is_the_file(h, &st))
             return examine(h, look, dirfd(d), e->d_name, flags, fd);
-        covered |= e->d_ino == h->log_ino;
+        covered |= e->d_ino == pt_seg_log_ino(h);
     }
     return looks > 0 && errno == 0 && !covered ? PT_LOG_GONE : PT_LOG_UNKNOWN;
 }
@@ -140,7 +140,7 @@ static bool had_no_name(const char *path)
 static bool can_look(const struct pt_seg_header *h, const struct pt_log_look *look)
 {
     return memchr(h->log_path, '\0', sizeof h->log_path) && h->log_path[0] == '/' &&
-           !had_no_name(h->log_path) && h->log_ino != 0 && h->mnt_ns != 0 &&
+           !had_no_name(h->log_path) && pt_seg_log_ino(h) != 0 && h->mnt_ns != 0 &&
            h->mnt_ns == pt_mount_namespace() &&
            (!look->near || (look->has_own && h->log_dev == look->own_dev));
 }

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 #include "base/assert.h"
 #include "base/clock.h"
@@ -177,7 +178,7 @@ static void publish(struct pt_flusher *f)
         show(f, PT_LOG_OVERRUN, 1);
     }
     for (unsigned c = 0; c < PT_LOSS_CAUSES; c++)
-        pt_store_relaxed(&f->log_lost[c], pt_log_lost(f->writer, c));
+        pt_store_relaxed(&f->log_lost[c], f->pieces.log_lost[c] + pt_log_lost(f->writer, c));
 }
 
 static void take_reading(struct pt_flusher *f)
@@ -218,15 +219,41 @@ static struct pt_name_turn name_turn(struct pt_flusher *f, bool last)
     return turn;
 }
 
-int pt_flush_cycle(struct pt_flusher *f, bool last)
+/* Ends the round, or the log. */
+static int end_round(struct pt_flusher *f, enum pt_totals which, const struct pt_log_status *says,
+                     const struct pt_log_author_totals *totals, size_t count)
 {
+    int e;
+
+    if (which == PT_TOTALS_ALL)
+        e = pt_log_complete(f->writer, POSIXTRACE_END_SHUTDOWN, says, totals, count);
+    else
+        e = pt_log_end_round(f->writer, says, totals, count);
+    note_error(f, e);
+    return e;
+}
+
+/* Gives chunks back.  At a seam the log is the next piece then. */
+static void commit(struct pt_flusher *f, bool seam)
+{
+    struct pt_log_books books;
+
+    pt_log_books(f->writer, &books);
+    pt_assert(f->holds && !f->writing);
+    pt_collect_commit(&f->round, &books);
+    if (seam)
+        pt_pieces_switch(f);
+}
+
+int pt_flush_cycle(struct pt_flusher *f, enum pt_totals which)
+{
+    const bool last = which == PT_TOTALS_ALL;
     struct pt_consumer *l = &f->stream->live;
     struct pt_log_author_totals *totals = NULL;
     struct pt_log_status status = { 0 }, *says = &status;
     struct pt_name_turn names;
-    struct pt_log_books books;
     size_t count = 0;
-    bool whole;
+    bool whole, seam;
     int e;
 
     take_reading(f);
@@ -240,26 +267,26 @@ int pt_flush_cycle(struct pt_flusher *f, bool last)
     }
     whole = e == 0;
     note_error(f, e);
-    note_error(f, pt_log_join_end(f->writer));
+    e = pt_log_join_end(f->writer);
+    note_error(f, e);
+    seam = whole && e == 0 && which == PT_TOTALS_SEAM;
     fill_status(f, &status);
     status.outlived = last && (is_outlived(l->seg) || pt_switches_outlived(f->round.switches));
     names = name_turn(f, last);
-    e = pt_collect_totals(l, last, &names, &totals, &count, &status);
+    e = pt_collect_totals(l, which, &names, &totals, &count, &status);
     note_error(f, e);
+    memcpy(f->pieces.unknown_lost, status.lost_unknown_author, sizeof f->pieces.unknown_lost);
+    if (f->pieces.base)
+        pt_piece_subtract(f->pieces.base, &status, totals, &count);
+    seam = seam && e == 0;
     pt_switches_name(f->round.switches, &l->accounts, &names, f->writer);
     pt_assert(f->holds && (totals || count == 0));
     /* Without memory for the totals the round repeats those of the previous one. */
     if (e < 0)
         says = NULL;
-    if (last)
-        e = pt_log_complete(f->writer, POSIXTRACE_END_SHUTDOWN, says, totals, count);
-    else
-        e = pt_log_end_round(f->writer, says, totals, count);
+    e = end_round(f, which, says, totals, count);
     free(totals);
-    note_error(f, e);
-    pt_log_books(f->writer, &books);
-    pt_assert(f->holds && !f->writing);
-    pt_collect_commit(&f->round, &books);
+    commit(f, seam && e == 0);
     if (whole && !f->round.more && pt_merge_top(&l->cursors.merge) == NULL)
         pt_auto_stop_restart(&l->stops, &l->windows);
     publish(f);
@@ -279,7 +306,8 @@ void pt_flush_marked_round(struct pt_flusher *f, bool explicit_one)
         pt_stream_put_mark(f->stream, POSIX_TRACE_FLUSH_START, 0);
     pt_flush_shows(f, true);
     f->deadline = 0;
-    pt_flush_cycle(f, false);
+    pt_flush_cycle(f, PT_TOTALS_CHANGED);
+    pt_pieces_look(f);
     pt_flush_shows(f, false);
     pt_stream_put_mark(f->stream, POSIX_TRACE_FLUSH_STOP, 0);
 }

@@ -87,6 +87,8 @@ void pt_flush_wait(struct pt_flusher *f, uint32_t futex)
         pt_cputime_waits_now(l);
     }
     at = l->at && (!f->deadline || l->at < f->deadline) ? l->at : f->deadline;
+    if (f->pieces.due_ns && (!at || f->pieces.due_ns < at))
+        at = f->pieces.due_ns;
     until.tv_sec = (time_t)(at / 1000000000u);
     until.tv_nsec = (long)(at % 1000000000u);
     pt_futex_wait(&h->flush_futex, futex, CLOCK_MONOTONIC, at ? &until : NULL);

@@ -6,6 +6,7 @@
  *   thread.c    the thread: its life, its descriptors, what it is asked for
  *   cycle.c     a round, and clearing
  *   schedule.c  when a round is due, and sleeping until then
+ *   pieces.c    a log in pieces
  */
 #ifndef PT_FLUSH_STATE_H
 #define PT_FLUSH_STATE_H
@@ -13,6 +14,7 @@
 #include <pthread.h>
 #include "consumer/collect.h"
 #include "flush/cputime.h"
+#include "flush/pieces.h"
 #include "flush/thread.h"
 #include "log/writer/lock.h"
 
@@ -26,8 +28,9 @@ struct pt_flusher {
     uint32_t asked;    /* ASK_* */
     uint32_t answered; /* futex: counts answers to start and clear */
     int32_t answer;
-    pthread_mutex_t clearing; /* one clear at a time; inside no other lock */
+    pthread_mutex_t clearing; /* one clear at a time, or request for pieces; inside no other lock */
     uint64_t clear_ts;
+    struct pt_pieces pieces;
     uint32_t names_end;    /* names below are in the log */
     uint32_t described;    /* descriptions before this one of the list, too */
     uint32_t mappings_end; /* mappings before this one, too */
@@ -54,14 +57,38 @@ int pt_flush_put_packet(void *context, const struct pt_log_packet *packet);
 /* Writes the names and sync points that later packets need, and what the host's clock shows.
  * last: in the round that ends the log. */
 void pt_flush_names_and_syncs(struct pt_flusher *f, bool last);
-/* last: the round that ends the log. */
-int pt_flush_cycle(struct pt_flusher *f, bool last);
+/* Which numbers of writers the round reports says what it is: a usual one; the one at the seam of
+ * two pieces; the one that ends the log. */
+int pt_flush_cycle(struct pt_flusher *f, enum pt_totals which);
 /* Is a round being made?  Loaded by those who ask for the status. */
 void pt_flush_shows(struct pt_flusher *f, bool flushing);
 /* A flush as posix_trace_flush initiates it; start was put by the caller then. */
 void pt_flush_marked_round(struct pt_flusher *f, bool explicit_one);
 /* As posix_trace_clear does, up to clear_ts. */
 int pt_flush_clear(struct pt_flusher *f);
+
+/* thread.c */
+/* A new log on fd, which is f->writer then, with names, sync points and a first round.  lock: of
+ * that file.  After an error f->writer is unchanged. */
+int pt_flush_begin_log(struct pt_flusher *f, int fd, const struct pt_log_lock *lock,
+                       const struct pt_piece_base *base);
+
+/* pieces.c */
+/* For the next piece or a request; the thread takes what was asked for. */
+int pt_pieces_set(struct pt_flusher *f);
+/* Is this piece long or old enough? */
+bool pt_pieces_is_due(const struct pt_flusher *f);
+/* Ends this piece and begins the next one, with a cycle between.  If that fails, the log
+ * stays in this piece. */
+void pt_pieces_turn(struct pt_flusher *f);
+/* A cycle has ended. */
+void pt_pieces_look(struct pt_flusher *f);
+/* Part of the cycle at the seam, after its commit: the log is the next piece then, or stays if that
+ * cannot be begun. */
+void pt_pieces_switch(struct pt_flusher *f);
+/* The log is complete: the last piece gets its name. */
+void pt_pieces_finish(struct pt_flusher *f);
+void pt_pieces_deinit(struct pt_flusher *f);
 
 /* schedule.c */
 /* Stream policy FLUSH: rounds are made unasked. */

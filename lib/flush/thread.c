@@ -19,7 +19,7 @@
 
 #define REPLY_STEP_NS 100000000u
 
-enum { ASK_ROUND = 1, ASK_CLEAR = 2, ASK_FINISH = 4, ASK_SWITCHES = 8 };
+enum { ASK_ROUND = 1, ASK_CLEAR = 2, ASK_FINISH = 4, ASK_SWITCHES = 8, ASK_PIECES = 16 };
 
 static void reply(struct pt_flusher *f, int answer)
 {
@@ -59,14 +59,18 @@ static void work(struct pt_flusher *f)
             return;
         if (asked & ASK_CLEAR)
             reply(f, pt_flush_clear(f));
+        if (asked & ASK_PIECES)
+            reply(f, pt_pieces_set(f));
         pt_cputime_turn(&f->lookout, pt_state_of(pt_load_seqcst(&h->state)) == PT_RUNNING);
         if ((asked & ASK_ROUND) || ((asked & ASK_SWITCHES) && pt_flush_by_itself(f)) ||
             pt_flush_is_due(f)) {
             pt_flush_marked_round(f, (asked & ASK_ROUND) != 0);
             pt_flush_wait_if_stuck(f, futex);
-        } else if (!asked) {
+        } else if (!asked && !pt_pieces_is_due(f)) {
             pt_flush_wait(f, futex);
         }
+        if (pt_pieces_is_due(f))
+            pt_pieces_turn(f);
     }
 }
 
@@ -85,42 +89,81 @@ static void let_go(void *flusher, bool waits)
         pthread_mutex_unlock(&f->stream->reading);
 }
 
-static int open_log(struct pt_flusher *f)
+static void fill_params(struct pt_flusher *f, int fd, struct pt_log_params *params)
 {
     const struct pt_seg *seg = f->stream->seg;
-    struct pt_seg_header *h = seg->h;
-    struct pt_log_params params = { .attr = seg->g.attr,
-                                    .clock = seg->g.clock,
-                                    .pid = (int32_t)seg->g.owner_pid,
-                                    .waits = let_go,
-                                    .waits_context = f };
-    struct stat st;
-    int flags = fcntl(f->fd, F_GETFL), e;
+    const struct pt_seg_header *h = seg->h;
+    int flags = fcntl(fd, F_GETFL);
+    struct stat st = { 0 };
 
-    memcpy(params.id, h->id, sizeof params.id);
-    memcpy(params.boot_id, h->boot_id, sizeof params.boot_id);
-    pt_sys_host(params.host);
-    params.seekable = fstat(f->fd, &st) == 0 && S_ISREG(st.st_mode) && !(flags & O_APPEND);
-    if (params.seekable && ftruncate(f->fd, 0) < 0)
-        return -errno;
-    e = pt_log_writer_new(&f->writer, f->fd, &params);
-    if (e < 0)
-        return e;
-    if (f->lock.fd >= 0)
-        pt_log_read_by(f->writer, f->lock.fd);
-    /* From here on the file is a log that opens, even after a kill. */
+    *params = (struct pt_log_params){ .attr = seg->g.attr,
+                                      .clock = seg->g.clock,
+                                      .pid = (int32_t)seg->g.owner_pid,
+                                      .waits = let_go,
+                                      .waits_context = f };
+    memcpy(params->id, h->id, sizeof params->id);
+    memcpy(params->boot_id, h->boot_id, sizeof params->boot_id);
+    pt_sys_host(params->host);
+    params->seekable = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && !(flags & O_APPEND);
+    params->ino = st.st_ino;
+}
+
+/* From here on the file is a log that opens, even after a kill. */
+static int begin(struct pt_flusher *f, const struct pt_piece_base *base)
+{
+    int32_t before = (int32_t)pt_exchange_seqcst((uint32_t *)&f->error, 0u);
+    int e = base ? pt_log_put_base(f->writer, base) : 0;
+
     f->names_end = PT_ID_NAMED_FIRST;
+    f->described = f->syncs = 0;
+    f->clocks = f->clock_syncs = 0;
+    f->clock_due = 0;
     f->mappings_end = 1;
-    pt_flush_names_and_syncs(f, false);
-    e = -(int)pt_load_seqcst((uint32_t *)&f->error);
+    if (e == 0) {
+        pt_flush_names_and_syncs(f, false);
+        e = -(int)pt_load_seqcst((uint32_t *)&f->error);
+    }
     if (e == 0) {
         struct pt_log_status status = { 0 };
 
         e = pt_log_end_round(f->writer, &status, NULL, 0);
     }
-    if (e < 0)
+    pt_store_seqcst((uint32_t *)&f->error, (uint32_t)before);
+    return e;
+}
+
+int pt_flush_begin_log(struct pt_flusher *f, int fd, const struct pt_log_lock *lock,
+                       const struct pt_piece_base *base)
+{
+    /* How far names and the rest are in the log that is written so far. */
+    const struct pt_flusher before = *f;
+    struct pt_log_params params;
+    int e;
+
+    fill_params(f, fd, &params);
+    params.piece = base ? base->number : 0;
+    params.ino = base ? params.ino : 0;
+    if (params.seekable && ftruncate(fd, 0) < 0)
+        return -errno;
+    e = pt_log_writer_new(&f->writer, fd, &params);
+    if (e < 0) {
+        f->writer = before.writer;
+        return e;
+    }
+    if (lock->fd >= 0)
+        pt_log_read_by(f->writer, lock->fd);
+    e = begin(f, base);
+    if (e < 0) {
         pt_log_writer_free(f->writer);
-    pt_store_seqcst((uint32_t *)&f->error, 0u);
+        f->writer = before.writer;
+        f->names_end = before.names_end;
+        f->described = before.described;
+        f->mappings_end = before.mappings_end;
+        f->syncs = before.syncs;
+        f->clocks = before.clocks;
+        f->clock_syncs = before.clock_syncs;
+        f->clock_due = before.clock_due;
+    }
     return e;
 }
 
@@ -167,7 +210,7 @@ static void *flush_thread(void *arg)
     if (e == 0)
         e = pt_log_lock_take(&f->lock, f->fd);
     if (e == 0)
-        e = open_log(f);
+        e = pt_flush_begin_log(f, f->fd, &f->lock, NULL);
     if (e == 0)
         open_switches(f);
     else
@@ -179,12 +222,13 @@ static void *flush_thread(void *arg)
     if (f->lookout.switches)
         pt_switches_look(f->round.switches);
     pt_consumer_finish(&f->stream->live);
-    e = pt_flush_cycle(f, true);
+    e = pt_flush_cycle(f, PT_TOTALS_ALL);
     pt_switches_close(f->round.switches);
     if (e == 0)
         pt_store_seqcst(&f->stream->seg->h->log_complete, 1u);
     e = e < 0 ? e : -(int32_t)pt_load_seqcst((uint32_t *)&f->error);
     pt_log_writer_free(f->writer);
+    pt_pieces_finish(f);
     pt_log_lock_release(&f->lock);
     reply(f, e);
     return NULL;
@@ -268,6 +312,25 @@ int pt_flusher_clear(struct pt_flusher *f, uint64_t ts)
     return e;
 }
 
+int pt_flusher_set_pieces(struct pt_flusher *f, const struct pt_piece_limits *limits)
+{
+    uint32_t before;
+    int e;
+
+    pthread_mutex_lock(&f->clearing);
+    before = pt_load_seqcst(&f->answered);
+    f->pieces.asked = *limits;
+    ask(f, ASK_PIECES);
+    e = wait_for_reply(f, before);
+    pthread_mutex_unlock(&f->clearing);
+    return e;
+}
+
+bool pt_flusher_has_pieces(struct pt_flusher *f)
+{
+    return pt_load_seqcst(&f->pieces.on) != 0;
+}
+
 int pt_flusher_finish(struct pt_flusher *f)
 {
     uint32_t before = pt_load_seqcst(&f->answered);
@@ -278,6 +341,7 @@ int pt_flusher_finish(struct pt_flusher *f)
     if (!join(f))
         return e;
     pt_collect_deinit(&f->round);
+    pt_pieces_deinit(f);
     pthread_mutex_destroy(&f->clearing);
     free(f);
     return e;

@@ -21,6 +21,7 @@
 #ifndef PT_FLUSH_THREAD_H
 #define PT_FLUSH_THREAD_H
 
+#include "flush/pieces.h"
 #include "stream/stream.h"
 
 /* Starts the thread and has it write the log's header. fd is not consumed. */
@@ -29,6 +30,9 @@ int pt_flusher_start(struct pt_stream *s, int fd);
 void pt_flusher_ask(struct pt_flusher *f);
 /* Removes all events from the log, and those before ts from the stream; waits. */
 int pt_flusher_clear(struct pt_flusher *f, uint64_t ts);
+/* Makes the log one of several pieces (pieces.h); waits.  -EINVAL: it cannot be. */
+int pt_flusher_set_pieces(struct pt_flusher *f, const struct pt_piece_limits *limits);
+bool pt_flusher_has_pieces(struct pt_flusher *f);
 /* Writes the remaining events and the end mark, ends the thread, frees f. */
 int pt_flusher_finish(struct pt_flusher *f);
 

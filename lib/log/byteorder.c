@@ -25,9 +25,9 @@ struct run {
         2, 4                       \
     }
 
-static const struct run header_runs[] = { { 8, 1 }, { 4, 4 },   { 32, 1 }, { 2, 4 },
-                                          { 9, 8 }, { 4, 4 },   { 80, 1 }, { 3, 8 },
-                                          { 2, 4 }, { 244, 1 }, { 1, 4 },  END_OF_RUNS };
+static const struct run header_runs[] = { { 8, 1 }, { 4, 4 },   { 32, 1 }, { 2, 4 },   { 9, 8 },
+                                          { 4, 4 }, { 80, 1 },  { 3, 8 },  { 2, 4 },   { 64, 1 },
+                                          { 1, 4 }, { 176, 1 }, { 1, 4 },  END_OF_RUNS };
 static const struct run head_runs[] = { { 1, 4 }, { 2, 2 }, { 2, 4 }, { 2, 8 }, END_OF_RUNS };
 static const struct run author_runs[] = {
     { 4, 4 }, { 1, 8 }, { 16, 1 }, { 1 + PT_LOSS_CAUSES, 8 }, END_OF_RUNS
@@ -41,6 +41,8 @@ static const struct run data_runs[] = { { 4, 4 }, { 1, 8 }, { 16, 1 },  { 1, 8 }
                                         { 4, 4 }, { 4, 8 }, END_OF_RUNS };
 static const struct run two_runs[] = { { 2, 4 }, END_OF_RUNS }; /* texts, SYNC, INDEX */
 static const struct run round_runs[] = { STATE_RUNS, { 5, 8 }, END_OF_RUNS };
+static const struct run piece_runs[] = { { 2, 4 }, { 12, 8 }, END_OF_RUNS };
+static const struct run piece_author_runs[] = { { 2, 4 }, { 6, 8 }, END_OF_RUNS };
 static const struct run end_runs[] = { STATE_RUNS, { 4, 8 }, END_OF_RUNS };
 static const struct run *const fixed_runs[PT_PACKET_TYPES] = {
     [PT_PACKET_DATA] = data_runs,       [PT_PACKET_NAME] = two_runs,
@@ -48,6 +50,7 @@ static const struct run *const fixed_runs[PT_PACKET_TYPES] = {
     [PT_PACKET_INDEX] = two_runs,       [PT_PACKET_END] = end_runs,
     [PT_PACKET_DESCRIPTION] = two_runs, [PT_PACKET_MAPPING] = two_runs,
     [PT_PACKET_CLOCK] = two_runs,
+    [PT_PACKET_PIECE] = piece_runs,
 };
 
 /* Swaps a number in place; it may be unaligned. */
@@ -198,7 +201,7 @@ void pt_swap_records(void *records, uint32_t bytes, enum pt_swap direction)
 
 /* The number of elements after the fixed part. */
 struct rest {
-    uint32_t records, triples, authors, counts;
+    uint32_t records, triples, authors, counts, pieces;
     bool trailer;
 };
 
@@ -209,8 +212,10 @@ static struct rest rest_of(const struct pt_packet_head *head)
     const struct pt_packet_sync *sync = p;
     const struct pt_packet_round *round = p;
     const struct pt_packet_end *end = p;
+    const struct pt_packet_piece *piece = p;
 
     switch (head->type) {
+    case PT_PACKET_PIECE: return (struct rest){ .pieces = piece->authors };
     case PT_PACKET_DATA:
         return (struct rest){ .records = pt_packet_is_packed(data) ? 0 : data->record_bytes };
     case PT_PACKET_SYNC:
@@ -253,6 +258,7 @@ void pt_swap_packet(struct pt_packet_head *packet, enum pt_swap direction)
     swap_many(after, three_runs, rest.triples);
     after = swap_many(after, author_runs, rest.authors);
     after = swap_many(after, count_runs, rest.counts);
+    after = swap_many(after, piece_author_runs, rest.pieces);
     if ((type == PT_PACKET_ROUND || type == PT_PACKET_END) &&
         has_more(p + bytes - after, rest.trailer))
         swap_number(after, sizeof(struct pt_packet_more));

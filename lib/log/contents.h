@@ -22,6 +22,8 @@ struct pt_log_params {
     int32_t pid;         /* of the traced process */
     uint8_t boot_id[16]; /* of the machine that writes, zeros if unknown */
     char host[64];       /* its name, terminated; "" if unknown */
+    uint32_t piece;      /* of a log in pieces: which one, from 1; 0: it is no piece */
+    uint64_t ino;        /* of a piece: its file */
     bool seekable;       /* regular file: pwrite at offsets; else write in order */
     /* Called before and after each write, since a pipe may block for ever; or NULL.  The
      * state of the writer that other threads of the caller read does not change between
@@ -102,6 +104,8 @@ struct pt_log_books {
     uint64_t events;  /* in the log */
     uint64_t waiting; /* those of events that a failed write left in the buffer only */
     uint64_t full, overwritten, error; /* lost, by cause */
+    uint32_t piece;                    /* of a log in pieces, as in pt_log_params */
+    uint64_t ino;
 };
 
 #endif

@@ -61,7 +61,8 @@ struct pt_log_header {
     uint32_t features;      /* version 2: features that a reader has to support */
     uint32_t event_cost_ps; /* attribute; 0: not known */
     char host[64];          /* name of the machine, NUL-terminated; "" if unknown */
-    uint8_t zero[180];
+    uint32_t piece;         /* of a log in pieces: which one this is, from 1; else 0 */
+    uint8_t zero[176];
     uint32_t crc; /* of the 508 bytes before; begins with 0 */
 };
 _Static_assert(sizeof(struct pt_log_header) == PT_LOG_HEADER_SIZE, "format");
@@ -87,6 +88,7 @@ enum pt_packet_type {
     PT_PACKET_DESCRIPTION,
     PT_PACKET_MAPPING,
     PT_PACKET_CLOCK,
+    PT_PACKET_PIECE,
     PT_PACKET_TYPES
 };
 
@@ -101,6 +103,7 @@ enum pt_packet_type {
 #define PT_ROUND_EMERGENCY 4u /* ROUND: the emergency status in the header block */
 #define PT_END_ALONE       1u /* END: of a recovery that did not find the dead writer's segment */
 #define PT_END_OUTLIVED    2u /* END: of a shutdown, at which traced processes were running */
+#define PT_END_CONTINUED   4u /* END: of a piece; the stream ran on, and the next piece has more */
 
 struct pt_packet_head {
     uint32_t magic;
@@ -239,6 +242,27 @@ struct pt_packet_end {
     uint64_t rounds;
 };
 _Static_assert(sizeof(struct pt_packet_end) == 336, "format");
+
+/* The first packet of a piece after the first: what the pieces before it have, as their writer has
+ * counted it, and the numbers of the authors that were there at the seam. */
+struct pt_packet_piece {
+    struct pt_packet_head head;
+    uint32_t number;  /* of the piece, as in the header */
+    uint32_t authors; /* how many follow */
+    uint64_t events;
+    uint64_t recorded, lost[PT_LOSS_CAUSES];
+    uint64_t lost_switches; /* in none of lost */
+    uint64_t late;
+    uint64_t made_ts; /* time of the last event that the consumer has made */
+};
+_Static_assert(sizeof(struct pt_packet_piece) == 136, "format");
+
+struct pt_packet_piece_author {
+    uint32_t low_wid, level_wid; /* as in struct pt_stored_author */
+    uint64_t next_no;            /* number of its first event that is in a later piece, or lost */
+    uint64_t recorded, lost[4];
+};
+_Static_assert(sizeof(struct pt_packet_piece_author) == 56, "format");
 
 /* The last bytes of an END packet: finds it in a file whose header could not be
  * written again. */

@@ -68,11 +68,12 @@ static uint32_t fixed_size(unsigned type)
         [PT_PACKET_INDEX] = sizeof(struct pt_packet_index),
         [PT_PACKET_END] = sizeof(struct pt_packet_end) + sizeof(struct pt_packet_trailer),
         [PT_PACKET_PAD] = sizeof(struct pt_packet_head),
+        [PT_PACKET_PIECE] = sizeof(struct pt_packet_piece),
     };
 
-    if (type >= PT_PACKET_TYPES)
-        return type < PT_PACKET_TYPES_MAX ? sizeof(struct pt_packet_head) : 0;
-    return size[type];
+    if (type == 0 || type >= PT_PACKET_TYPES_MAX)
+        return 0;
+    return type < PT_PACKET_TYPES && size[type] ? size[type] : sizeof(struct pt_packet_head);
 }
 
 bool pt_packet_is_plausible(const struct pt_packet_head *head, uint64_t room)
@@ -111,9 +112,12 @@ static uint64_t claimed(const struct pt_packet_head *head)
     const struct pt_packet_round *round = p;
     const struct pt_packet_index *index = p;
     const struct pt_packet_end *end = p;
+    const struct pt_packet_piece *piece = p;
 
     switch (pt_le16(head->type)) {
     case PT_PACKET_DATA: return claimed_data(data);
+    case PT_PACKET_PIECE:
+        return (uint64_t)pt_le32(piece->authors) * sizeof(struct pt_packet_piece_author);
     case PT_PACKET_NAME:
     case PT_PACKET_MAPPING:
     case PT_PACKET_CLOCK:

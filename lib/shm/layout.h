@@ -333,6 +333,9 @@ struct pt_seg_header {
     uint32_t fill_level;  /* number of full chunks to report to the creator; 0: none */
     uint32_t fill_mark;   /* the same, 0 after it was passed */
     uint32_t fill_futex;
+    /* Beside books, and switched with them: the piece of a log in pieces that is written
+     * (flush/pieces.h), and its file in place of log_ino; 0: the log has no pieces. */
+    uint64_t books_piece[2], books_ino[2];
 
     /* slow path counters */
     __attribute__((aligned(64))) uint64_t next_gen;
@@ -402,6 +405,14 @@ _Static_assert(offsetof(struct pt_seg_header, lost_no_slot) == 1760, "layout");
 _Static_assert(offsetof(struct pt_seg_header, onlookers) == 1800, "layout");
 _Static_assert(offsetof(struct pt_seg_header, nprocs) == 7864, "layout");
 _Static_assert(sizeof(struct pt_info) == 16 && sizeof(struct pt_proc) == 16, "layout");
+
+/* The inode of the file that the log is written to; 0: it is no file. */
+static inline uint64_t pt_seg_log_ino(const struct pt_seg_header *h)
+{
+    uint64_t ino = h->books_ino[h->books_now & 1u];
+
+    return ino ? ino : h->log_ino;
+}
 
 /* The time in a state word of that stream; 0: none. */
 static inline uint64_t pt_state_ts(const struct pt_seg_header *h, uint64_t word)

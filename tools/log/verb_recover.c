@@ -13,6 +13,7 @@
 
 #include "input/log_file.h"
 #include "input/log_left.h"
+#include "input/pieces.h"
 #include "common/options.h"
 #include "common/stdout_buffer.h"
 #include "common/progress.h"
@@ -21,12 +22,13 @@
 static const struct option_spec options[] = { { NULL, false, 0 } };
 
 static const char help[] =
-    "usage: posixtrace recover LOG\n"
+    "usage: posixtrace recover LOG|FOLDER\n"
     "\n"
     "Completes a log whose writer was killed or crashed: adds the events that the\n"
     "writer left in memory, on the same machine and before the next boot, and then\n"
     "index and end mark. A log that is complete is left as it is. What does not fit\n"
     "into a log of limited size counts as lost; 'posixtrace export' saves it before.\n"
+    "Of a folder: all *.ptl.part, which a 'posixtrace record --rotate' was writing.\n"
     "\n"
     "  --help  print this\n"
     "\n"
@@ -92,6 +94,17 @@ static void print_report(const char *shown, const struct posixtrace_recover_repo
                                      : "did not fit into the log, whose size is limited");
 }
 
+/* Completes the pieces of a log whose writer is dead. */
+static int recover_folder(const char *path)
+{
+    size_t count;
+    int status = pieces_settle(path, &count);
+
+    if (status == EXIT_DONE)
+        out_format("%s: %zu piece%s completed\n", quote(path), count, count == 1 ? "" : "s");
+    return status;
+}
+
 static int recover_file(const char *path)
 {
     struct posixtrace_recover_report report;
@@ -100,6 +113,8 @@ static int recover_file(const char *path)
     struct stat st;
     int fd, error;
 
+    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+        return recover_folder(path);
     log_left_look_at(path);
     shown = quote(path);
     fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY);
@@ -119,7 +134,9 @@ static int recover_file(const char *path)
     else
         explain(fd, shown, error);
     close(fd);
-    return error == 0 ? EXIT_DONE : EXIT_FAILED;
+    if (error != 0)
+        return EXIT_FAILED;
+    return pieces_is_part(path) ? pieces_name(path) : EXIT_DONE;
 }
 
 static int run(struct options *o)

@@ -15,6 +15,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 #include <posixtrace/info.h>
+#include <posixtrace/log.h>
 #include <trace.h>
 #include "input/log_place.h"
 #include "input/filter_option.h"
@@ -36,6 +37,9 @@ struct record_request {
     int64_t longer_than;    /* ns; 0: all calls */
     unsigned stacks;        /* addresses of each at most; 0: none */
     uint64_t switch_buffer; /* 0: not given */
+    bool rotates;           /* the log in pieces, in outdir */
+    struct posixtrace_rotation rotation;
+    const char *outdir;
     bool zstd, print, quiet;
 };
 
@@ -129,6 +133,18 @@ int record_switch_buffer_check(uint64_t bytes, const char *text);
 int record_switches_begin(struct recording *r, const struct record_request *q);
 /* If the kernel lost switches, reports the size that would have avoided it. */
 void record_switches_report(const struct recording *r, uint64_t lost);
+
+/* record_pieces.c: a log in pieces.  parse, keep and check: EXIT_DONE, or EXIT_USAGE after an error
+ * message. */
+int record_pieces_parse(struct record_request *q, const char *value);
+int record_pieces_keep(struct record_request *q, const char *value);
+int record_pieces_check(const struct record_request *q);
+/* Makes the folder, and completes what killed recordings have left in it. */
+int record_pieces_prepare(const struct record_request *q);
+/* The name of the first piece, for free(). */
+char *record_pieces_name(const struct record_request *q, const char *program, pid_t pid);
+/* With a stream that does not run yet.  An error number, after a message. */
+int record_pieces_begin(struct recording *r, const struct record_request *q);
 
 /* record_launch.c */
 struct launch {

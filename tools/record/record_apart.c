@@ -345,6 +345,11 @@ int record_apart(const struct record_request *q)
     int status = EXIT_DONE;
     bool worker = false;
 
+    if (q->rotates) {
+        free(w.parts);
+        return tool_error("--rotate is not for processes of other users: their logs come through a "
+                          "pipe; record them as that user");
+    }
     for (; status == EXIT_DONE && w.count < q->pid_count; w.count++) {
         status = begin_part(&w.parts[w.count], q, q->pids[w.count], &worker);
         if (worker)

@@ -315,7 +315,9 @@ int record_log_open(struct recording *r, const struct record_request *q, const c
     struct stat st;
 
     r->locked = -1;
-    r->log = q->log ? expand(q->log, r->pid) : default_name(program, r->pid);
+    r->log = q->rotates ? record_pieces_name(q, program, r->pid)
+             : q->log   ? expand(q->log, r->pid)
+                        : default_name(program, r->pid);
     r->regular = apart_is_worker();
     if (r->regular)
         return EXIT_DONE;

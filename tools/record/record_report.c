@@ -285,7 +285,13 @@ int record_report(const struct recording *r, const struct record_request *q, con
     int status = EXIT_DONE;
 
     if (r->error)
-        status = tool_error("cannot write all of %s: %s", quote(r->log), strerror(r->error));
+        status = tool_error("cannot write all of %s: %s", quote(q->rotates ? q->outdir : r->log),
+                            strerror(r->error));
+    if (q->rotates) {
+        if (!q->quiet)
+            tool_note("recorded into pieces in %s", quote(q->outdir));
+        return status;
+    }
     if (!r->regular) {
         if (!q->quiet)
             tool_note("recorded into %s", quote(r->log));

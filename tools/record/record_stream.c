@@ -172,6 +172,10 @@ int recording_begin(struct recording *r, const struct record_request *q, const c
         r->active = true;
         error = record_system_begin(r, q);
     }
+    if (error == 0 && record_pieces_begin(r, q) != 0) {
+        recording_drop(r);
+        return EXIT_FAILED;
+    }
     /* One expression of the stream, which the traced processes look at themselves: also for
      * types that they open later. */
     if (error == 0 && q->filter.text)
@@ -239,7 +243,7 @@ void recording_end(struct recording *r)
     if (!r->active)
         return;
     r->error = shut_down(r);
-    if (close(r->fd) != 0 && r->error == 0)
+    if (r->fd >= 0 && close(r->fd) != 0 && r->error == 0)
         r->error = errno;
     r->fd = -1;
 }

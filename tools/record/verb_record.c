@@ -32,6 +32,9 @@ enum {
     LONGER,
     STACKS,
     SWITCH_BUFFER,
+    ROTATE,
+    KEEP,
+    OUTDIR,
     ZSTD,
     PRINT,
     QUIET
@@ -50,6 +53,9 @@ static const struct option_spec options[] = { { "o", true, LOG },
                                               { "longer-than", true, LONGER },
                                               { "stacks", OPTION_MAY, STACKS },
                                               { "switch-buffer", true, SWITCH_BUFFER },
+                                              { "rotate", true, ROTATE },
+                                              { "keep", true, KEEP },
+                                              { "outdir", true, OUTDIR },
                                               { "zstd", false, ZSTD },
                                               { "print", false, PRINT },
                                               { "quiet", false, QUIET },
@@ -74,9 +80,10 @@ static const char help[] =
     "  --stacks[=N]      after each of these that may wait N return addresses (16)\n"
     "  --switch-buffer=N bytes of a kernel ring for switches (256K, root's 4M)\n"
     "  --functions       of programs compiled with -finstrument-functions\n"
+    "  --rotate=WHEN     the log in pieces, of 64M ... or 10min ...,\n"
+    "  --outdir=DIR --keep=N  in a folder, at most N of them\n"
     "  --zstd            compress the log with zstd: about half as long\n"
     "  --print --quiet   print the log at the end; no live line, no report\n"
-    "  --help            print this\n"
     "\n"
     "Exit status: of CMD, 128 + signal, 126 or 127 not started, 1 log not whole.\n"
     "Example: posixtrace record --print ./app input.txt\n";
@@ -127,6 +134,9 @@ static int take_option(struct record_request *q, int code, const char *value)
     case LONGER: return record_system_longer(q, value);
     case STACKS: return record_system_stacks(q, value);
     case SWITCH_BUFFER: return set_switch_buffer(value, &q->switch_buffer);
+    case ROTATE: return record_pieces_parse(q, value);
+    case KEEP: return record_pieces_keep(q, value);
+    case OUTDIR: q->outdir = value; return EXIT_DONE;
     case ZSTD: q->zstd = true; return EXIT_DONE;
     case PRINT: q->print = true; return EXIT_DONE;
     default: q->quiet = true; return EXIT_DONE;
@@ -154,7 +164,7 @@ static int check_request(const struct record_request *q)
     if (q->calls && q->pid_count > 0)
         return tool_usage("the calls of a process that runs cannot be recorded: a library has to "
                           "be loaded when it starts; '--system=switches' can");
-    return EXIT_DONE;
+    return record_pieces_check(q);
 }
 
 int record_print(const struct recording *r)
@@ -345,7 +355,9 @@ static int run(struct options *o)
 
     if (parse(o, &q, &status)) {
         signals_begin();
-        status = q.command      ? record_program(&q)
+        status = record_pieces_prepare(&q);
+        status = status         ? status
+                 : q.command    ? record_program(&q)
                  : is_apart(&q) ? record_apart(&q)
                                 : record_processes(&q);
     }

@@ -45,6 +45,7 @@ static int take_header(struct pt_log_reader *r, const struct pt_log_header *h)
     memcpy(params->host, h->host, sizeof params->host);
     params->host[sizeof params->host - 1] = '\0';
     params->clock = h->clock;
+    params->piece = h->piece;
     params->pid = h->pid;
     params->seekable = r->source.seekable;
     attr->magic = PT_ATTR_MAGIC;

@@ -53,6 +53,14 @@ static void learn_state(struct pt_log_reader *r, const struct pt_packet_head *pa
     r->state_lsn = packet->lsn;
 }
 
+/* The first one counts. */
+static int learn_base(struct pt_log_reader *r, const struct pt_packet_piece *p)
+{
+    if (r->base.number || p->number < 2 || p->number != r->params.piece)
+        return 0;
+    return pt_piece_base_read(&r->base, p);
+}
+
 int pt_reader_learn(struct pt_log_reader *r, const struct pt_packet_head *packet)
 {
     const void *p = packet;
@@ -65,6 +73,8 @@ int pt_reader_learn(struct pt_log_reader *r, const struct pt_packet_head *packet
         return learn_text(r, PT_TEXT_MAPPING, p);
     if (packet->type == PT_PACKET_CLOCK)
         return learn_text(r, PT_TEXT_CLOCK, p);
+    if (packet->type == PT_PACKET_PIECE)
+        return learn_base(r, p);
     if (packet->type == PT_PACKET_SYNC) {
         const struct pt_packet_sync *sync = p;
         int error = 0;
@@ -119,6 +129,7 @@ int pt_reader_learn_end(struct pt_log_reader *r, const struct pt_packet_end *end
     r->has_end = r->complete = true;
     r->alone = end->state.end == POSIXTRACE_END_RECOVERED && (end->head.flags & PT_END_ALONE);
     r->outlived = end->state.end == POSIXTRACE_END_SHUTDOWN && (end->head.flags & PT_END_OUTLIVED);
+    r->continued = (end->head.flags & PT_END_CONTINUED) != 0;
     r->parts = end->rounds;
     pt_author_stats_clear(&r->totals);
     learn_counts(r, (const void *)(authors + end->state.authors), end->state.counts);

@@ -349,6 +349,7 @@ void pt_log_reader_free(struct pt_log_reader *r)
 {
     if (!r)
         return;
+    pt_piece_base_deinit(&r->base);
     pt_string_table_deinit(&r->texts);
     free(r->syncs);
     free(r->map);

@@ -69,7 +69,11 @@ static int find_newest(struct pt_log_reader *r)
 static void survey_numbers(struct pt_log_reader *r, struct pt_total *total,
                            const struct pt_packet_data *p)
 {
+    const struct pt_piece_author *before = pt_piece_base_find(&r->base, pt_stored_wid(&p->author));
     uint64_t recorded = p->first_no + p->events;
+
+    if (before)
+        recorded = recorded > before->next_no ? recorded - before->next_no : 0;
 
     if (pt_stored_wid(&p->author) == 0 || p->chunk_seq == 0 || (p->chunk_seq & PT_LOG_MADE) ||
         recorded <= total->recorded)

@@ -32,6 +32,7 @@
 #include "log/reader/loser_tree.h"
 #include "log/reader/walk.h"
 #include "log/packet_split.h"
+#include "log/reader/piece.h"
 #include "log/string_table.h"
 #include "log/author_stats.h"
 #include "model/sync.h"
@@ -194,10 +195,11 @@ struct pt_log_reader {
     uint64_t left_out; /* where the end begins that is taken as not there; or 0 */
 
     bool complete;
-    bool alone;    /* END: a recovery made it, without the segment */
-    bool outlived; /* END: traced processes ran on */
-    bool has_end;  /* END was read: totals and counts are final */
-    bool ended;    /* reading has come to the end */
+    bool alone;     /* END: a recovery made it, without the segment */
+    bool outlived;  /* END: traced processes ran on */
+    bool continued; /* END: another piece follows */
+    bool has_end;   /* END was read: totals and counts are final */
+    bool ended;     /* reading has come to the end */
     uint64_t ring_bytes, meta_start;
     uint64_t first_offset; /* of the oldest round */
     uint64_t data_end;     /* linear: where packets of events end */
@@ -205,6 +207,7 @@ struct pt_log_reader {
     uint64_t newest_lsn; /* ring */
     uint64_t parts;      /* with END: how many were written */
 
+    struct pt_piece_base base; /* of a piece; number 0: it has none */
     struct pt_string_table texts;
     const struct pt_log_tail *tail_texts; /* NULL: there is no tail */
     struct pt_sync header_sync;

@@ -226,6 +226,13 @@ static struct pt_log_packet in_time(const struct pt_log_packet *packet, const st
     return p;
 }
 
+/* The consumer makes an event again unless the log shows that it has made it. */
+static bool is_in_earlier_piece(const struct pt_log_reader *r, const struct pt_log_packet *packet)
+{
+    return (packet->chunk_seq & PT_LOG_MADE) && r->base.number &&
+           packet->last_ts <= r->base.made_ts;
+}
+
 /* Adds the runs of events of one packet that the log does not have. */
 static int add_uncovered(struct pt_log_reader *r, struct pt_union *u, size_t *room,
                          const struct pt_log_packet *packet)
@@ -291,7 +298,10 @@ int pt_log_reader_set_tail(struct pt_log_reader *r, struct pt_log_tail *tail)
     uint64_t before = r->whole.lsn > tail->booked.lsn ? r->whole.watermark : tail->watermark;
     struct pt_union u = { .tail = tail, .floor = before < r->last_ts ? before : r->last_ts };
     size_t room = 0;
-    int error = list_shares(&u);
+    int error;
+
+    pt_piece_subtract_tail(&r->base, &tail->status, tail->authors, tail->author_count);
+    error = list_shares(&u);
 
     r->scanned.good = false; /* the totals will be those of both */
     r->logged_syncs = r->sync_count;
@@ -305,7 +315,8 @@ int pt_log_reader_set_tail(struct pt_log_reader *r, struct pt_log_tail *tail)
     for (size_t i = 0; i < tail->packet_count && !error; i++) {
         struct pt_log_packet packet = in_time(&tail->packets[i], &u);
 
-        error = add_uncovered(r, &u, &room, &packet);
+        if (!is_in_earlier_piece(r, &tail->packets[i]))
+            error = add_uncovered(r, &u, &room, &packet);
     }
     if (r->tail_count)
         qsort(r->tail, r->tail_count, sizeof *r->tail, by_time);

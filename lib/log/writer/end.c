@@ -98,7 +98,8 @@ static int put_end(struct pt_log_writer *w, int end, uint64_t closing)
     p->index_offset = pt_output_offset(&w->out) - sizeof(struct pt_packet_index) -
                       w->index.count * sizeof *w->index.entries;
     p->last_lsn = w->last_round_lsn;
-    p->head.flags = (uint16_t)((w->alone ? PT_END_ALONE : 0) | (w->outlived ? PT_END_OUTLIVED : 0));
+    p->head.flags = (uint16_t)((w->alone ? PT_END_ALONE : 0) | (w->outlived ? PT_END_OUTLIVED : 0) |
+                               (w->continued ? PT_END_CONTINUED : 0));
     p->rounds = w->round - 1;
     author = (void *)(p + 1);
     for (uint32_t i = 0; i < authors; i++)
@@ -206,6 +207,12 @@ int pt_log_complete(struct pt_log_writer *w, int end, const struct pt_log_status
     else
         w->closed = true;
     return error ? error : totals;
+}
+
+int pt_log_complete_piece(struct pt_log_writer *w)
+{
+    w->continued = true;
+    return pt_log_complete(w, POSIXTRACE_END_SHUTDOWN, NULL, NULL, 0);
 }
 
 /* Everything but the identity, names and sync points is as in a new log. */

@@ -49,6 +49,7 @@ static void fill_header(const struct pt_log_writer *w, struct pt_log_header *h)
     h->inheritance = attr->inheritance;
     h->policy_is_default = attr->policy_is_default;
     h->event_cost_ps = (uint32_t)attr->event_cost_ps;
+    h->piece = w->params.piece;
     memcpy(h->name, attr->name, sizeof h->name);
     memcpy(h->genversion, attr->genversion, sizeof h->genversion);
     if (w->sync_count)
@@ -119,11 +120,55 @@ uint32_t pt_log_writer_sync_packet(struct pt_log_writer *w, void *at, const stru
                               (uint32_t)(sizeof *p + count * sizeof *points));
 }
 
-int pt_log_writer_copies(struct pt_log_writer *w)
+static int put_base(struct pt_log_writer *w, uint32_t *bytes)
 {
-    void *at;
+    struct pt_packet_piece *p;
     int error;
 
+    *bytes = pt_piece_base_bytes(w->base);
+    if (*bytes == 0)
+        return -E2BIG;
+    p = pt_output_reserve(&w->out, *bytes, &error);
+    if (!p)
+        return error;
+    memset(p, 0, *bytes);
+    pt_piece_base_store(w->base, p);
+    pt_log_writer_seal(w, &p->head, PT_PACKET_PIECE, *bytes);
+    pt_output_commit(&w->out, *bytes, 0, 0);
+    return 0;
+}
+
+int pt_log_put_base(struct pt_log_writer *w, const struct pt_piece_base *base)
+{
+    uint32_t bytes;
+    int error;
+
+    w->base = base;
+    error = put_base(w, &bytes);
+    w->ring.head += error ? 0 : bytes;
+    return error;
+}
+
+int pt_log_first_piece(struct pt_log_writer *w, uint64_t ino)
+{
+    int error;
+
+    w->params.piece = 1;
+    w->params.ino = ino;
+    error = pt_log_writer_header(w, 0, 0, 0);
+    if (error)
+        w->params.piece = 0;
+    return error;
+}
+
+int pt_log_writer_copies(struct pt_log_writer *w)
+{
+    uint32_t bytes;
+    void *at;
+    int error = w->base ? put_base(w, &bytes) : 0;
+
+    if (error)
+        return error;
     for (size_t i = 0; i < w->sync_count; i += SYNCS_A_PACKET) {
         size_t n = w->sync_count - i < SYNCS_A_PACKET ? w->sync_count - i : SYNCS_A_PACKET;
 

@@ -239,6 +239,9 @@ static int resume(struct pt_log_writer **writer, int fd, struct pt_log_reader *r
     pt_author_stats_init(&w->totals);
     pt_index_init(&w->index);
     error = pt_output_init(&w->out, fd, true, 0);
+    if (!error && r->base.number)
+        error = pt_piece_base_copy(&w->own_base, &r->base);
+    w->base = w->own_base.number ? &w->own_base : NULL;
     w->out.gate = gate;
     w->out.rehearses = rehearses;
     /* The end of the file may be of a recovery that was killed, which had made it longer. */

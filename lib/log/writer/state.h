@@ -24,6 +24,7 @@
 #include "log/format.h"
 #include "log/index.h"
 #include "log/packet_split.h"
+#include "log/reader/piece.h"
 #include "log/string_table.h"
 #include "log/author_stats.h"
 #include "log/writer/output.h"
@@ -73,6 +74,8 @@ struct pt_log_writer {
     uint64_t round;          /* number of the part being written */
     uint64_t flushed_round;  /* those before are on disk entirely */
 
+    const struct pt_piece_base *base; /* NULL, or of a piece; the caller's, or: */
+    struct pt_piece_base own_base;
     struct pt_string_table texts;
     struct pt_sync *syncs;
     size_t sync_count, sync_room;
@@ -115,6 +118,7 @@ struct pt_log_writer {
     bool closed;               /* completed */
     bool outlived;             /* shutdown while traced processes are running */
     bool alone;                /* recovery without the dead writer's segment */
+    bool continued;            /* a piece, and the next one has begun */
     bool resumed;              /* recovery: after a failure the log is not changed further */
     uint64_t buried, reported; /* parts of the losses, see log/reader/reader.h */
 

@@ -56,6 +56,7 @@ void pt_log_writer_free(struct pt_log_writer *w)
     if (!w)
         return;
     pt_string_table_deinit(&w->texts);
+    pt_piece_base_deinit(&w->own_base);
     pt_log_join_free(w);
     free(w->syncs);
     free(w->part_authors);
@@ -91,7 +92,33 @@ void pt_log_books(const struct pt_log_writer *w, struct pt_log_books *books)
         .full = w->totals.lost[POSIXTRACE_LOST_LOG_FULL],
         .overwritten = w->totals.lost[POSIXTRACE_LOST_LOG_OVERWRITTEN],
         .error = w->totals.lost[POSIXTRACE_LOST_LOG_ERROR],
+        .piece = w->params.piece,
+        .ino = w->params.ino,
     };
+}
+
+void pt_log_add_sums(struct pt_log_writer *w, struct pt_piece_base *to)
+{
+    struct pt_log_state s;
+
+    pt_log_writer_state(w, &s);
+    to->events += s.events;
+    to->recorded += s.recorded;
+    for (unsigned c = 0; c < PT_LOSS_CAUSES; c++)
+        to->lost[c] += s.lost[c];
+    to->lost[POSIXTRACE_LOST_FULL] -= w->status.lost_switches;
+    to->lost_switches += w->status.lost_switches;
+    to->late += s.late;
+}
+
+uint64_t pt_log_bytes(const struct pt_log_writer *w)
+{
+    return pt_output_offset(&w->out);
+}
+
+uint64_t pt_log_events(const struct pt_log_writer *w)
+{
+    return w->events;
 }
 
 uint64_t pt_log_lost(const struct pt_log_writer *w, unsigned cause)

@@ -34,6 +34,22 @@ int pt_log_writer_new(struct pt_log_writer **writer, int fd, const struct pt_log
 /* Frees without completing the log. */
 void pt_log_writer_free(struct pt_log_writer *w);
 
+struct pt_piece_base;
+
+/* The log becomes the first of several pieces: its header says so. */
+int pt_log_first_piece(struct pt_log_writer *w, uint64_t ino);
+/* For another piece, before anything else: writes its base, which lives as long as the writer.
+ * -E2BIG: it has too many authors. */
+int pt_log_put_base(struct pt_log_writer *w, const struct pt_piece_base *base);
+/* The next piece has begun, so that nothing will be added to this one: completes it. */
+int pt_log_complete_piece(struct pt_log_writer *w);
+/* Adds the numbers of this piece to those of the pieces before it. */
+void pt_log_add_sums(struct pt_log_writer *w, struct pt_piece_base *to);
+/* How long the file is, the buffer included. */
+uint64_t pt_log_bytes(const struct pt_log_writer *w);
+/* How many events it has. */
+uint64_t pt_log_events(const struct pt_log_writer *w);
+
 /* The first text of a kind and id counts; later ones are ignored. */
 int pt_log_put_text(struct pt_log_writer *w, enum pt_text kind, uint32_t id, const char *text);
 const char *pt_log_text(const struct pt_log_writer *w, enum pt_text kind, uint32_t id);

@@ -130,6 +130,23 @@ START_TEST(sync_and_index)
 }
 END_TEST
 
+START_TEST(pieces)
+{
+    static const uint16_t runs[][3] = { { 0, 4, 2 }, { 8, 8, 12 }, { 0, 0, 0 } };
+    static const uint16_t rows[][3] = { { 0, 4, 2 }, { 8, 8, 6 }, { 0, 0, 0 } };
+    struct subject s;
+    struct pt_packet_piece *p = (void *)s.before;
+
+    begin(&s, PT_PACKET_PIECE, 136 + 2 * 56);
+    p->authors = 2;
+    turn(&s, 136 + 2 * 56);
+    expect_numbers(&s, runs, 32);
+    for (unsigned i = 0; i < 2; i++)
+        expect_numbers(&s, rows, 136 + i * 56);
+    expect_rest_untouched(&s, 136 + 2 * 56);
+}
+END_TEST
+
 START_TEST(rounds)
 {
     struct subject s;
@@ -349,8 +366,9 @@ END_TEST
 
 START_TEST(headers)
 {
-    static const uint16_t runs[][3] = { { 8, 4, 4 },   { 56, 4, 2 },  { 64, 8, 9 },  { 136, 4, 4 },
-                                        { 232, 8, 3 }, { 256, 4, 2 }, { 508, 4, 1 }, { 0, 0, 0 } };
+    static const uint16_t runs[][3] = { { 8, 4, 4 },   { 56, 4, 2 },  { 64, 8, 9 },
+                                        { 136, 4, 4 }, { 232, 8, 3 }, { 256, 4, 2 },
+                                        { 328, 4, 1 }, { 508, 4, 1 }, { 0, 0, 0 } };
     struct subject s;
 
     memset(&s, 0, sizeof s);
@@ -366,6 +384,7 @@ static void add(TCase *t)
 {
     tcase_add_test(t, name_and_pad);
     tcase_add_test(t, sync_and_index);
+    tcase_add_test(t, pieces);
     tcase_add_test(t, rounds);
     tcase_add_test(t, ends);
     tcase_add_test(t, own_system_events);

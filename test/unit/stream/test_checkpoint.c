@@ -386,8 +386,14 @@ static void die_with_slots_claimed(trace_id_t trid)
     if (l->accounts.ended_count == 0)
         _exit(1);
     last = &h->books[h->books_now & 1u];
-    log = (struct pt_log_books){ last->lsn,      last->events,          last->waiting,
-                                 last->log_full, last->log_overwritten, last->log_error };
+    log = (struct pt_log_books){ last->lsn,
+                                 last->events,
+                                 last->waiting,
+                                 last->log_full,
+                                 last->log_overwritten,
+                                 last->log_error,
+                                 0,
+                                 0 };
     pt_checkpoint_leave(&l->accounts, &log);
     kill(getpid(), SIGKILL);
 }
