@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Pairs of events with the same key, whichever thread, process or stream they are of: a message that
- * one process sends and another receives.  The streams are read in one order of time; losses of
- * each are taken into account.  docs/metrics.md is the guide.
+ * Pairs of events with the same key, whichever thread, process or stream they are of: a message
+ * that one process sends and another receives.  The streams are read in one order of time; losses
+ * of each are taken into account.  docs/metrics.md is the guide.
  *
  * Link with -lposixtrace-analysis.  A run belongs to one thread at a time.  Nothing here is
- * async-signal-safe.  Functions of type int return 0 or an error number; objects that they store are
- * the caller's, to be freed.  All times are nanoseconds, those of events since 1970.
+ * async-signal-safe.  Functions of type int return 0 or an error number; objects that they store
+ * are the caller's, to be freed.  All times are nanoseconds, those of events since 1970.
  */
 #ifndef POSIXTRACE_PAIR_H
 #define POSIXTRACE_PAIR_H

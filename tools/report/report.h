@@ -17,10 +17,33 @@
 #include "input/log_file.h"
 #include "input/select.h"
 
+/* A log: it has a report of its own, since its threads, objects and gaps are of no other. */
+struct report_part {
+    struct log_file *log;
+    struct selection *select;
+    struct sites *sites;
+    const char *label; /* "" where it is the only one */
+    posixtrace_report_t *report;
+    const struct posixtrace_report_summary *summary;
+    double event_ns; /* that recording an event costs; 0: the log does not say */
+};
+
 /* Rows of one section, the most important first. */
+struct report_row {
+    const void *row; /* the first member: what the orders of rows compare */
+    const struct report_part *part;
+};
+
 struct report_rows {
-    const void **rows;
+    struct report_row *rows;
     size_t count, room;
+};
+
+/* A pair of events of several logs. */
+struct report_sum {
+    struct posixtrace_report_pair row;
+    posixtrace_statistics_t *statistics;
+    const struct report_part *part; /* of the longest */
 };
 
 enum report_section {
@@ -37,27 +60,39 @@ enum report_section {
 };
 
 struct report_view {
-    struct log_file *log;
-    struct selection *select;
-    struct sites *sites;
-    posixtrace_report_t *report;
-    const struct posixtrace_report_summary *summary;
+    struct report_part *parts;
+    size_t part_count;
+    const char *shown;                        /* the log or the logs, for messages */
+    bool several;                             /* rows name their logs */
+    struct posixtrace_report_summary summary; /* of all logs, as is info */
+    struct posixtrace_info info;
+    bool has_unread;         /* parts of a log */
+    struct report_sum *sums; /* of pairs, of several logs */
+    size_t sum_count;
     struct report_rows rows[REPORT_SECTIONS];
     uint64_t processes, calls; /* with selected threads; calls of locks */
     int64_t origin;            /* times are shown from here */
-    double event_ns;           /* that recording an event costs; 0: the log does not say */
     uint64_t events;           /* that threads recorded */
-    size_t top;                /* rows of a section at most */
+    double cost_ns;            /* of these; valid with has_cost */
+    bool has_cost;
+    size_t top; /* rows of a section at most */
     bool utf8;
 };
 
 /* ---- report_rows.c ---- */
 
-void report_rows_make(struct report_view *v);
+/* 0 or ENOMEM. */
+int report_rows_make(struct report_view *v);
 void report_rows_free(struct report_view *v);
 /* How many of the section are shown. */
 size_t report_shown(const struct report_view *v, enum report_section section);
 
+/* The log of a row. */
+static inline const struct report_part *report_part(const struct report_view *v,
+                                                    enum report_section section, size_t i)
+{
+    return v->rows[section].rows[i].part;
+}
 const struct posixtrace_report_thread *report_thread(const struct report_view *v,
                                                      enum report_section section, size_t i);
 const struct posixtrace_report_object *report_object(const struct report_view *v,
@@ -72,13 +107,15 @@ const char *report_why_empty(const struct report_view *v, enum report_section se
 
 /* ---- report_words.c: in static buffers, reused in turn ---- */
 
-/* "name/tid" */
-const char *report_thread_label(const struct posixtrace_report_thread *t);
-/* The thread of the process with that id. */
-const char *report_tid_label(const struct report_view *v, pid_t pid, pid_t tid);
+/* "name/tid", "log:name/tid" of several logs. */
+const char *report_thread_label(const struct report_part *p,
+                                const struct posixtrace_report_thread *t);
+/* The thread of the log's process with that id, without the name of the log. */
+const char *report_tid_label(const struct report_part *p, pid_t pid, pid_t tid);
 /* What was waited for, with its kind among other waits, and its process if that is asked for
  * and there are several. */
-const char *report_object_name(const struct report_view *v, enum report_section section,
+const char *report_object_name(const struct report_view *v, const struct report_part *p,
+                               enum report_section section,
                                const struct posixtrace_report_object *o, bool process);
 /* "+1.234567890s", as --from takes it. */
 const char *report_when(const struct report_view *v, int64_t ns);
@@ -111,6 +148,14 @@ char *report_distributions(const struct report_view *v);
 
 /* JSON of the waits by stack, to be freed; NULL: the log has no stacks.  0 or an error number. */
 int report_flame(const struct report_view *v, char **json);
+
+/* ---- report_parts.c ---- */
+
+/* The summary and the losses of all logs. */
+void report_parts_sum(struct report_view *v);
+/* Pairs of the same name are one row.  0 or ENOMEM. */
+int report_parts_pairs(struct report_view *v);
+void report_parts_free(struct report_view *v);
 
 /* ---- report_html.c ---- */
 

@@ -49,15 +49,15 @@ static int export(const struct report_view *v, struct folded *f)
     const char *options[3] = { NULL };
     struct posixtrace_conversion c = { .options = options, .write = keep_text, .context = f };
     size_t count = 0;
-    int error = posix_trace_rewind(v->log->trid);
+    int error = posix_trace_rewind(v->parts[0].log->trid);
 
-    if (v->sites->off)
+    if (v->parts[0].sites->off)
         options[count++] = "no-symbols";
-    if (v->sites->debug_dir) {
-        snprintf(directory, sizeof directory, "debug-dir=%s", v->sites->debug_dir);
+    if (v->parts[0].sites->debug_dir) {
+        snprintf(directory, sizeof directory, "debug-dir=%s", v->parts[0].sites->debug_dir);
         options[count] = directory;
     }
-    return error ? error : posixtrace_export(v->log->trid, "folded", -1, &c, sizeof c);
+    return error ? error : posixtrace_export(v->parts[0].log->trid, "folded", -1, &c, sizeof c);
 }
 
 static int by_time(const void *a, const void *b)
@@ -130,7 +130,7 @@ int report_flame(const struct report_view *v, char **json)
     int error = 0;
 
     *json = NULL;
-    if (posixtrace_event_count(v->log->trid, POSIXTRACE_STACK, &events) == 0 && events > 0)
+    if (posixtrace_event_count(v->parts[0].log->trid, POSIXTRACE_STACK, &events) == 0 && events > 0)
         error = export(v, &f);
     if (error == 0 && f.text)
         stacks = split(f.text, &count);

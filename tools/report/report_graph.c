@@ -16,6 +16,7 @@
 #include "common/units.h"
 
 struct node {
+    const struct report_part *part;
     pid_t pid, tid; /* tid 0: a lock */
     uint64_t object;
     int64_t ns; /* a time in which it was there */
@@ -33,16 +34,17 @@ struct graph {
     size_t node_count, edge_count;
 };
 
-static size_t node_of(struct graph *g, pid_t pid, pid_t tid, uint64_t object, int64_t ns)
+static size_t node_of(struct graph *g, const struct report_part *part, pid_t pid, pid_t tid,
+                      uint64_t object, int64_t ns)
 {
     for (size_t i = 0; i < g->node_count; i++) {
         const struct node *n = &g->nodes[i];
 
-        if (n->pid == pid && n->tid == tid && n->object == object)
+        if (n->part == part && n->pid == pid && n->tid == tid && n->object == object)
             return i;
     }
     g->nodes = tool_grow(g->nodes, g->node_count + 1, sizeof *g->nodes);
-    g->nodes[g->node_count] = (struct node){ pid, tid, object, ns };
+    g->nodes[g->node_count] = (struct node){ part, pid, tid, object, ns };
     return g->node_count++;
 }
 
@@ -61,14 +63,19 @@ static void add_edge(struct graph *g, size_t from, size_t to,
     g->edges[i].waits += c->waits;
 }
 
-static void put_node(const struct report_view *v, const struct node *n, size_t number, bool mermaid)
+static void put_node(const struct node *n, size_t number, bool mermaid)
 {
+    char named[800];
     const char *label;
 
     if (n->tid == 0)
-        label = sites_data(v->sites, n->pid, n->ns, n->object);
+        label = sites_data(n->part->sites, n->pid, n->ns, n->object);
     else
-        label = report_tid_label(v, n->pid, n->tid);
+        label = report_tid_label(n->part, n->pid, n->tid);
+    if (n->part->label[0]) {
+        snprintf(named, sizeof named, "%s:%s", unquoted(n->part->label), label);
+        label = named;
+    }
     graph_node(mermaid, number, n->tid == 0, label);
 }
 
@@ -87,16 +94,17 @@ void report_print_graph(const struct report_view *v, bool mermaid)
 
     for (size_t i = 0; i < report_shown(v, REPORT_CONTENTION); i++) {
         const struct posixtrace_report_contention *c = report_contention(v, i);
-        size_t lock = node_of(&g, c->pid, 0, c->object, c->longest_at_ns);
+        const struct report_part *p = report_part(v, REPORT_CONTENTION, i);
+        size_t lock = node_of(&g, p, c->pid, 0, c->object, c->longest_at_ns);
 
         if (c->tid)
-            add_edge(&g, node_of(&g, c->pid, c->tid, 0, 0), lock, c);
+            add_edge(&g, node_of(&g, p, c->pid, c->tid, 0, 0), lock, c);
         if (c->holder_tid)
-            add_edge(&g, lock, node_of(&g, c->pid, c->holder_tid, 0, 0), c);
+            add_edge(&g, lock, node_of(&g, p, c->pid, c->holder_tid, 0, 0), c);
     }
     graph_begin(mermaid);
     for (size_t i = 0; i < g.node_count; i++)
-        put_node(v, &g.nodes[i], i, mermaid);
+        put_node(&g.nodes[i], i, mermaid);
     for (size_t i = 0; i < g.edge_count; i++)
         put_edge(&g.edges[i], mermaid);
     graph_end(mermaid);

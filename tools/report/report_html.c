@@ -63,9 +63,10 @@ static void keep_why(struct html *html, struct why_view *w, const char *pair)
 static int add_why(struct html *html)
 {
     const struct report_view *v = html->v;
-    struct why_view w = {
-        .log = v->log, .select = v->select, .sites = v->sites, .origin = v->origin
-    };
+    struct why_view w = { .log = v->parts[0].log,
+                          .select = v->parts[0].select,
+                          .sites = v->parts[0].sites,
+                          .origin = v->origin };
     const char *pairs[PAIRS_MOST];
     struct posixtrace_why_options o = {
         .from_ns = INT64_MIN, .to_ns = INT64_MAX, .worst = WORST, .pairs = pairs
@@ -85,7 +86,8 @@ static int add_why(struct html *html)
         keep_why(html, &w, pairs[i]);
     }
     posixtrace_why_free(w.why);
-    return error ? tool_error("cannot read on in %s: %s", v->log->shown, failure_reason(error))
+    return error ? tool_error("cannot read on in %s: %s", v->parts[0].log->shown,
+                              failure_reason(error))
                  : EXIT_DONE;
 }
 
@@ -93,9 +95,9 @@ static int add_flame(struct html *html)
 {
     int error = report_flame(html->v, &html->flame);
 
-    return error
-               ? tool_error("cannot read on in %s: %s", html->v->log->shown, failure_reason(error))
-               : EXIT_DONE;
+    return error ? tool_error("cannot read on in %s: %s", html->v->parts[0].log->shown,
+                              failure_reason(error))
+                 : EXIT_DONE;
 }
 
 /* ---- the file ---- */
@@ -144,8 +146,10 @@ static const char *name_code(void *context, pid_t pid, int64_t ns, uint64_t addr
     static char text[SITES_TEXT];
     const struct html *html = context;
 
-    return sites_find(html->v->sites, pid, ns, address, POSIXTRACE_ADDRESS_RETURN, text) > 0 ? text
-                                                                                             : NULL;
+    return sites_find(html->v->parts[0].sites, pid, ns, address, POSIXTRACE_ADDRESS_RETURN, text) >
+                   0
+               ? text
+               : NULL;
 }
 
 static const char *name_data(void *context, pid_t pid, int64_t ns, uint64_t address)
@@ -153,13 +157,14 @@ static const char *name_data(void *context, pid_t pid, int64_t ns, uint64_t addr
     static char text[SITES_TEXT];
     const struct html *html = context;
 
-    return sites_find(html->v->sites, pid, ns, address, POSIXTRACE_ADDRESS_DATA, text) > 0 ? text
-                                                                                           : NULL;
+    return sites_find(html->v->parts[0].sites, pid, ns, address, POSIXTRACE_ADDRESS_DATA, text) > 0
+               ? text
+               : NULL;
 }
 
 static int fail(const struct html *html, const char *path, int error)
 {
-    const struct log_file *log = html->v->log;
+    const struct log_file *log = html->v->parts[0].log;
 
     if (html->write_error == EPIPE && html->file.fd == STDOUT_FILENO)
         return EXIT_PIPE;
@@ -175,7 +180,7 @@ static int fail(const struct html *html, const char *path, int error)
 
 static int write_page(struct html *html, const char *path, uint64_t size)
 {
-    const struct log_file *log = html->v->log;
+    const struct log_file *log = html->v->parts[0].log;
     const char *name = strrchr(log->path, '/');
     char *print = command("posixtrace print ", log->path),
          *why = command("posixtrace why ", log->path);
@@ -196,8 +201,8 @@ static int write_page(struct html *html, const char *path, uint64_t size)
                                                .distributions = html->distributions };
     int error;
 
-    progress_begin("events", log->info.events *
-                                 (html->v->summary->switches + html->v->summary->calls ? 2 : 1));
+    progress_begin("events",
+                   log->info.events * (html->v->summary.switches + html->v->summary.calls ? 2 : 1));
     error = posixtrace_page_write(log->trid, &o, sizeof o);
     progress_end();
     free(print);

@@ -11,12 +11,31 @@
 #include "common/json_out.h"
 #include "common/tool.h"
 
+/* Of a row, where there are several logs. */
+static void put_log(const struct report_view *v, const struct report_part *p)
+{
+    if (v->several)
+        json_text("log", p->log->path);
+}
+
+static void put_inputs(const struct report_view *v)
+{
+    if (!v->several) {
+        json_text("log", v->parts[0].log->path);
+        return;
+    }
+    json_open("logs", '[');
+    for (size_t i = 0; i < v->part_count; i++)
+        json_text(NULL, v->parts[i].log->path);
+    json_close();
+}
+
 static void put_summary(const struct report_view *v)
 {
-    const struct posixtrace_report_summary *s = v->summary;
+    const struct posixtrace_report_summary *s = &v->summary;
 
-    json_text("log", v->log->path);
-    json_text("selected", select_text(v->select));
+    put_inputs(v);
+    json_text("selected", select_text(v->parts[0].select));
     json_open("summary", '{');
     json_integer("first_ns", s->first_ns);
     json_integer("last_ns", s->last_ns);
@@ -35,9 +54,11 @@ static void put_summary(const struct report_view *v)
     json_close();
 }
 
-static void put_thread(const struct report_view *v, const struct posixtrace_report_thread *t)
+static void put_thread(const struct report_view *v, const struct report_part *p,
+                       const struct posixtrace_report_thread *t)
 {
     json_open(NULL, '{');
+    put_log(v, p);
     json_text("name", t->name);
     json_integer("pid", t->pid);
     json_integer("tid", t->tid);
@@ -62,8 +83,8 @@ static void put_thread(const struct report_view *v, const struct posixtrace_repo
     json_count("switches", t->switches);
     json_count("preemptions", t->preemptions);
     json_count("events", t->events);
-    if (v->event_ns > 0)
-        json_number("tracing_ns", (double)t->events * v->event_ns, 0);
+    if (p->event_ns > 0)
+        json_number("tracing_ns", (double)t->events * p->event_ns, 0);
     json_close();
 }
 
@@ -77,20 +98,22 @@ static void put_percentiles(const posixtrace_statistics_t *statistics)
 }
 
 /* A function or variable; nothing where it is not known. */
-static void put_symbol(const struct report_view *v, const char *key, pid_t pid, int64_t ns,
+static void put_symbol(const struct report_part *p, const char *key, pid_t pid, int64_t ns,
                        uint64_t address, enum posixtrace_address kind)
 {
     char text[SITES_TEXT];
 
-    if (address && sites_find(v->sites, pid, ns, address, kind, text) > 0)
+    if (address && sites_find(p->sites, pid, ns, address, kind, text) > 0)
         json_text(key, text);
 }
 
-static void put_object(const struct report_view *v, const struct posixtrace_report_object *o)
+static void put_object(const struct report_view *v, const struct report_part *p,
+                       const struct posixtrace_report_object *o)
 {
     char thread[SITES_TEXT];
 
     json_open(NULL, '{');
+    put_log(v, p);
     json_text("kind", posixtrace_wait_text(o->kind));
     json_integer("pid", o->pid);
     if (o->is_descriptor)
@@ -98,9 +121,9 @@ static void put_object(const struct report_view *v, const struct posixtrace_repo
     else
         json_count("object", o->object);
     if (!o->is_descriptor)
-        put_symbol(v, "object_symbol", o->pid, o->longest_at_ns, o->object,
+        put_symbol(p, "object_symbol", o->pid, o->longest_at_ns, o->object,
                    POSIXTRACE_ADDRESS_DATA);
-    if (o->kind == POSIXTRACE_WAIT_THREAD && sites_thread(v->sites, o->pid, o->object, thread) > 0)
+    if (o->kind == POSIXTRACE_WAIT_THREAD && sites_thread(p->sites, o->pid, o->object, thread) > 0)
         json_text("object_thread", thread);
     if (o->name[0])
         json_text("name", o->name);
@@ -116,7 +139,7 @@ static void put_object(const struct report_view *v, const struct posixtrace_repo
         json_integer("longest_at_ns", o->longest_at_ns);
         json_integer("longest_tid", o->longest_tid);
         json_count("caller", o->caller);
-        put_symbol(v, "caller_symbol", o->pid, o->longest_at_ns, o->caller,
+        put_symbol(p, "caller_symbol", o->pid, o->longest_at_ns, o->caller,
                    POSIXTRACE_ADDRESS_RETURN);
         if (o->is_descriptor && posixtrace_call_text(o->call))
             json_text("call", posixtrace_call_text(o->call));
@@ -124,7 +147,7 @@ static void put_object(const struct report_view *v, const struct posixtrace_repo
     if (o->holder_tid) {
         json_integer("holder_tid", o->holder_tid);
         json_count("holder_caller", o->holder_caller);
-        put_symbol(v, "holder_caller_symbol", o->pid, o->longest_at_ns, o->holder_caller,
+        put_symbol(p, "holder_caller_symbol", o->pid, o->longest_at_ns, o->holder_caller,
                    POSIXTRACE_ADDRESS_RETURN);
     }
     json_close();
@@ -134,19 +157,21 @@ static void put_objects(const struct report_view *v, const char *key, enum repor
 {
     json_open(key, '[');
     for (size_t i = 0; i < report_shown(v, section); i++)
-        put_object(v, report_object(v, section, i));
+        put_object(v, report_part(v, section, i), report_object(v, section, i));
     json_close();
 }
 
-static void put_site(const struct report_view *v, const struct posixtrace_report_site *s)
+static void put_site(const struct report_view *v, const struct report_part *p,
+                     const struct posixtrace_report_site *s)
 {
     json_open(NULL, '{');
+    put_log(v, p);
     json_text("kind", posixtrace_wait_text(s->kind));
     if (s->is_descriptor && posixtrace_call_text(s->call))
         json_text("call", posixtrace_call_text(s->call));
     json_integer("pid", s->pid);
     json_count("caller", s->caller);
-    put_symbol(v, "caller_symbol", s->pid, s->longest_at_ns, s->caller, POSIXTRACE_ADDRESS_RETURN);
+    put_symbol(p, "caller_symbol", s->pid, s->longest_at_ns, s->caller, POSIXTRACE_ADDRESS_RETURN);
     json_count("waits", s->waits);
     json_integer("total_ns", s->total_ns);
     put_percentiles(s->statistics);
@@ -156,7 +181,8 @@ static void put_site(const struct report_view *v, const struct posixtrace_report
     json_close();
 }
 
-static void put_pair(const struct posixtrace_report_pair *p)
+static void put_pair(const struct report_view *v, const struct report_part *part,
+                     const struct posixtrace_report_pair *p)
 {
     json_open(NULL, '{');
     json_text("name", p->name);
@@ -168,6 +194,8 @@ static void put_pair(const struct posixtrace_report_pair *p)
     if (p->count > 0) {
         json_integer("max_ns", p->longest_ns);
         json_integer("max_at_ns", p->longest_at_ns);
+        if (v->several)
+            json_text("max_log", part->log->path);
         json_integer("max_pid", p->longest_pid);
         json_integer("max_tid", p->longest_tid);
     }
@@ -179,11 +207,13 @@ static void put_contention(const struct report_view *v)
     json_open("contention", '[');
     for (size_t i = 0; i < report_shown(v, REPORT_CONTENTION); i++) {
         const struct posixtrace_report_contention *c = report_contention(v, i);
+        const struct report_part *p = report_part(v, REPORT_CONTENTION, i);
 
         json_open(NULL, '{');
+        put_log(v, p);
         json_integer("pid", c->pid);
         json_count("object", c->object);
-        put_symbol(v, "object_symbol", c->pid, c->longest_at_ns, c->object,
+        put_symbol(p, "object_symbol", c->pid, c->longest_at_ns, c->object,
                    POSIXTRACE_ADDRESS_DATA);
         json_integer("tid", c->tid);
         json_integer("holder_tid", c->holder_tid);
@@ -198,13 +228,14 @@ static void put_contention(const struct report_view *v)
 
 static void put_preemptors(const struct report_view *v)
 {
-    const struct posixtrace_report_summary *s = v->summary;
+    const struct posixtrace_report_summary *s = &v->summary;
 
     json_open("preemptors", '[');
     for (size_t i = 0; i < report_shown(v, REPORT_PREEMPTORS); i++) {
         const struct posixtrace_report_thread *t = report_thread(v, REPORT_PREEMPTORS, i);
 
         json_open(NULL, '{');
+        put_log(v, report_part(v, REPORT_PREEMPTORS, i));
         json_text("name", t->name);
         json_integer("pid", t->pid);
         json_integer("tid", t->tid);
@@ -227,16 +258,17 @@ static void put_losses(const struct report_view *v)
 {
     json_open("lost", '{');
     for (unsigned i = 0; i < POSIXTRACE_LOSS_CAUSES; i++)
-        if (v->log->info.lost[i] > 0)
-            json_count(posixtrace_loss_cause_text(i), v->log->info.lost[i]);
+        if (v->info.lost[i] > 0)
+            json_count(posixtrace_loss_cause_text(i), v->info.lost[i]);
     json_close();
-    json_count("unreadable_bytes", v->log->info.skipped_bytes);
-    json_truth("cut", v->log->info.end == POSIXTRACE_END_CUT);
+    json_count("unreadable_bytes", v->info.skipped_bytes);
+    json_truth("cut", v->info.end == POSIXTRACE_END_CUT);
     json_open("cost", '{');
     json_count("events", v->events);
-    if (v->event_ns > 0) {
-        json_number("event_ns", v->event_ns, 1);
-        json_number("total_ns", (double)v->events * v->event_ns, 0);
+    if (v->has_cost) {
+        json_number("event_ns",
+                    v->events > 0 ? v->cost_ns / (double)v->events : v->parts[0].event_ns, 1);
+        json_number("total_ns", v->cost_ns, 0);
     } else {
         json_none("event_ns");
         json_none("total_ns");
@@ -250,19 +282,19 @@ void report_print_json(const struct report_view *v)
     put_summary(v);
     json_open("threads", '[');
     for (size_t i = 0; i < report_shown(v, REPORT_THREADS); i++)
-        put_thread(v, report_thread(v, REPORT_THREADS, i));
+        put_thread(v, report_part(v, REPORT_THREADS, i), report_thread(v, REPORT_THREADS, i));
     json_close();
     put_objects(v, "locks", REPORT_LOCKS);
     put_contention(v);
     put_objects(v, "waits", REPORT_WAITS);
     json_open("pairs", '[');
     for (size_t i = 0; i < report_shown(v, REPORT_PAIRS); i++)
-        put_pair(report_pair(v, i));
+        put_pair(v, report_part(v, REPORT_PAIRS, i), report_pair(v, i));
     json_close();
     put_objects(v, "descriptors", REPORT_DESCRIPTORS);
     json_open("sites", '[');
     for (size_t i = 0; i < report_shown(v, REPORT_SITES); i++)
-        put_site(v, report_site(v, i));
+        put_site(v, report_part(v, REPORT_SITES, i), report_site(v, i));
     json_close();
     put_objects(v, "work", REPORT_WORK);
     put_preemptors(v);

@@ -40,7 +40,8 @@ __attribute__((format(printf, 4, 5))) static void item(const char *label, size_t
 
 static size_t lines(const struct report_view *v, enum report_section section)
 {
-    size_t count = report_shown(v, section), most = select_is_any(v->select) ? LINES - 1 : LINES;
+    size_t count = report_shown(v, section),
+           most = select_is_any(v->parts[0].select) ? LINES - 1 : LINES;
 
     return count < most ? count : most;
 }
@@ -63,10 +64,10 @@ static const char *plural(uint64_t count, const char *one, const char *more)
 
 static void print_head(const struct report_view *v)
 {
-    const struct posixtrace_report_summary *s = v->summary;
+    const struct posixtrace_report_summary *s = &v->summary;
     uint64_t threads = v->rows[REPORT_THREADS].count;
 
-    report_line("%s: %s in %s thread%s of %s process%s", v->log->shown,
+    report_line("%s: %s in %s thread%s of %s process%s", v->shown,
                 units_time(s->events ? s->last_ns - s->first_ns : 0), units_count(threads),
                 plural(threads, "", "s"), units_count(v->processes),
                 plural(v->processes, "", "es"));
@@ -74,19 +75,22 @@ static void print_head(const struct report_view *v)
                 units_count(s->events), plural(s->events, "", "s"), units_count(s->calls),
                 s->long_calls_only ? "long " : "", units_count(s->switches),
                 units_count(s->cpu_times), units_count(s->pairs));
-    if (select_is_any(v->select)) {
+    if (select_is_any(v->parts[0].select)) {
         out_text("selected: ");
-        out_wrapped(select_text(v->select), 10, 10);
+        out_wrapped(select_text(v->parts[0].select), 10, 10);
     }
 }
 
 /* As many of the largest shares as fit. */
-static void print_thread(const struct posixtrace_report_thread *t, size_t i)
+static void print_thread(const struct report_view *v, size_t i)
 {
-    const char *label = report_thread_label(t), *time = units_time(t->total_ns), *shares = "";
-    size_t room = out_columns() - LABEL - strlen(time) - 4,
-           used = utf8_columns(label, strlen(label));
+    const struct posixtrace_report_thread *t = report_thread(v, REPORT_THREADS, i);
+    const char *label = report_thread_label(report_part(v, REPORT_THREADS, i), t), *shares = "";
+    size_t room, used = utf8_columns(label, strlen(label));
+    char time[32];
 
+    snprintf(time, sizeof time, "%s", units_time(t->total_ns));
+    room = out_columns() - LABEL - strlen(time) - 4;
     for (size_t most = LINES + 1; most > 0; most--) {
         shares = report_shares(t, true, most);
         if (used + strlen(shares) <= room)
@@ -100,14 +104,14 @@ static void print_threads(const struct report_view *v)
     if (is_empty(v, REPORT_THREADS, "threads"))
         return;
     for (size_t i = 0; i < lines(v, REPORT_THREADS); i++)
-        print_thread(report_thread(v, REPORT_THREADS, i), i);
+        print_thread(v, i);
 }
 
 /* What says how long threads waited stays whole: of the names each is cut. */
-static void print_waits(const struct report_view *v, const char *label, size_t i, const char *name,
+static void print_waits(const struct report_part *p, const char *label, size_t i, const char *name,
                         const struct posixtrace_report_object *o)
 {
-    const char *holder = o->holder_tid ? report_tid_label(v, o->pid, o->holder_tid) : "";
+    const char *holder = o->holder_tid ? report_tid_label(p, o->pid, o->holder_tid) : "";
     size_t width = utf8_columns(holder, strlen(holder)), room, used;
     char text[160];
 
@@ -126,13 +130,14 @@ static void print_waits(const struct report_view *v, const char *label, size_t i
 static void print_object(const struct report_view *v, const char *label, size_t i,
                          enum report_section section, const struct posixtrace_report_object *o)
 {
-    const char *name = report_object_name(v, section, o, section != REPORT_LOCKS);
+    const struct report_part *p = report_part(v, section, i);
+    const char *name = report_object_name(v, p, section, o, section != REPORT_LOCKS);
 
     if (o->waits > 0 && o->is_descriptor)
         item(label, i, name, ": %s in %s call%s, longest %s", units_time(o->total_ns),
              units_count(o->waits), plural(o->waits, "", "s"), units_time(o->longest_ns));
     else if (o->waits > 0)
-        print_waits(v, label, i, name, o);
+        print_waits(p, label, i, name, o);
     else if (o->open > 0)
         item(label, i, name, ": %s wait%s not ended", units_count(o->open),
              plural(o->open, " has", "s have"));
@@ -174,7 +179,7 @@ static void print_pairs(const struct report_view *v)
 static void print_preemptors(const struct report_view *v)
 {
     static const char label[] = "preempted by";
-    const struct posixtrace_report_summary *s = v->summary;
+    const struct posixtrace_report_summary *s = &v->summary;
     size_t i = 0;
 
     if (s->preempted_by_others == 0 && is_empty(v, REPORT_PREEMPTORS, label))
@@ -182,8 +187,9 @@ static void print_preemptors(const struct report_view *v)
     for (; i < report_shown(v, REPORT_PREEMPTORS) && i < 1; i++) {
         const struct posixtrace_report_thread *t = report_thread(v, REPORT_PREEMPTORS, i);
 
-        item(label, i, report_thread_label(t), ": %s time%s, others waited %s, longest %s",
-             units_count(t->preempted), plural(t->preempted, "", "s"), units_time(t->preempted_ns),
+        item(label, i, report_thread_label(report_part(v, REPORT_PREEMPTORS, i), t),
+             ": %s time%s, others waited %s, longest %s", units_count(t->preempted),
+             plural(t->preempted, "", "s"), units_time(t->preempted_ns),
              units_time(t->preempted_longest_ns));
     }
     if (s->preempted_by_others > 0)
@@ -194,17 +200,17 @@ static void print_preemptors(const struct report_view *v)
 
 static void print_losses(const struct report_view *v)
 {
-    const struct posixtrace_report_summary *s = v->summary;
-    uint64_t lost = log_file_lost_all(v->log);
+    const struct posixtrace_report_summary *s = &v->summary;
+    uint64_t lost = log_file_lost(v->info.lost);
 
     if (lost > 0)
         item("losses", 0, "", "%s event%s: %s", units_count(lost), plural(lost, "", "s"),
-             log_file_causes(&v->log->info));
+             log_file_causes(&v->info));
     else
         item("losses", 0, "", "%s",
-             log_file_has_unread(v->log) ? "a part of the log cannot be read"
-             : s->gaps > 0               ? "none are counted"
-                                         : "none");
+             v->has_unread ? "a part of the log cannot be read"
+             : s->gaps > 0 ? "none are counted"
+                           : "none");
     if (s->unmarked)
         item("", 0, "", "the log does not say where, so all times are unknown");
     else if (s->gaps > 0)
@@ -214,10 +220,10 @@ static void print_losses(const struct report_view *v)
 
 static void print_cost(const struct report_view *v)
 {
-    if (v->event_ns > 0)
+    if (v->has_cost)
         item("tracing cost", 0, "", "%s at least: %s events of threads, %.0fns each",
-             units_time((int64_t)((double)v->events * v->event_ns + 0.5)), units_count(v->events),
-             v->event_ns);
+             units_time((int64_t)(v->cost_ns + 0.5)), units_count(v->events),
+             v->events > 0 ? v->cost_ns / (double)v->events : v->parts[0].event_ns);
     else
         item("tracing cost", 0, "", "unknown: the log does not say what an event costs");
 }

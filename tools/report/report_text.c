@@ -40,14 +40,24 @@ void report_heading(const struct report_view *v, enum report_section section, co
     out_text("\n");
 }
 
-static void print_legend(const struct report_view *v)
+/* Names with their logs take the place of the bars. */
+static int name_width(const struct report_view *v)
 {
-    out_format("  %s%-*s %8s %6s %6s %6s %7s  %s run %s ready%s\n", colour_code(COLOUR_FAINT), NAME,
-               "THREAD", "TIME", "RUN", "READY", "WAIT", "UNKNOWN", draw_glyph(DRAW_RUN, v->utf8),
-               draw_glyph(DRAW_RUNNABLE, v->utf8), colour_code(COLOUR_PLAIN));
+    return v->several ? NAME + BAR : NAME;
 }
 
-static void print_thread(const struct report_view *v, const struct posixtrace_report_thread *t)
+static void print_legend(const struct report_view *v)
+{
+    out_format("  %s%-*s %8s %6s %6s %6s %7s", colour_code(COLOUR_FAINT), name_width(v), "THREAD",
+               "TIME", "RUN", "READY", "WAIT", "UNKNOWN");
+    if (!v->several)
+        out_format("  %s run %s ready", draw_glyph(DRAW_RUN, v->utf8),
+                   draw_glyph(DRAW_RUNNABLE, v->utf8));
+    out_format("%s\n", colour_code(COLOUR_PLAIN));
+}
+
+static void print_thread(const struct report_view *v, const struct report_part *p,
+                         const struct posixtrace_report_thread *t)
 {
     int64_t waits = report_wait_sum(t);
     const int64_t parts[DRAW_FILLS] = { t->run_ns, t->runnable_ns, waits, t->unknown_ns };
@@ -56,14 +66,17 @@ static void print_thread(const struct report_view *v, const struct posixtrace_re
 
     out_text("  ");
     out_text(colour_code(COLOUR_THREAD));
-    out_spaces(NAME - table_put_cut(report_thread_label(t), NAME));
+    out_spaces(name_width(v) - table_put_cut(report_thread_label(p, t), name_width(v)));
     out_text(colour_code(COLOUR_PLAIN));
-    out_format(" %8s %6s %6s %6s %7s  ", units_time(t->total_ns),
+    out_format(" %8s %6s %6s %6s %7s", units_time(t->total_ns),
                units_percent((double)t->run_ns, (double)t->total_ns),
                units_percent((double)t->runnable_ns, (double)t->total_ns),
                units_percent((double)waits, (double)t->total_ns),
                units_percent((double)t->unknown_ns, (double)t->total_ns));
-    draw_shares(parts, t->total_ns, BAR, v->utf8);
+    if (!v->several)
+        out_text("  ");
+    if (!v->several)
+        draw_shares(parts, t->total_ns, BAR, v->utf8);
     out_text("\n");
     used = (size_t)snprintf(more, sizeof more, "%s%s%s%s", waits > 0 ? "waits: " : "",
                             report_shares(t, false, SIZE_MAX), waits > 0 ? "; " : "",
@@ -102,14 +115,14 @@ static void print_threads(const struct report_view *v)
     for (size_t i = 0; i < report_shown(v, REPORT_THREADS); i++) {
         const struct posixtrace_report_thread *t = report_thread(v, REPORT_THREADS, i);
 
-        print_thread(v, t);
+        print_thread(v, report_part(v, REPORT_THREADS, i), t);
         bounds |= !t->by_switches;
     }
-    if (v->summary->long_calls_only)
+    if (v->summary.long_calls_only)
         note(
             "The log has only long calls ('record --longer-than'): time in shorter ones is part of "
             "other waits, or unknown.");
-    if (bounds && v->summary->cpu_times > 0)
+    if (bounds && v->summary.cpu_times > 0)
         note("Threads without context switches: WAIT is all the time in calls. Of the time between "
              "calls, CPU times prove RUN, and 'no processor': preempted, or in another wait.");
     else if (bounds)
@@ -120,7 +133,7 @@ static void print_threads(const struct report_view *v)
 static void print_preemptors(const struct report_view *v)
 {
     const char *why = report_why_empty(v, REPORT_PREEMPTORS);
-    const struct posixtrace_report_summary *s = v->summary;
+    const struct posixtrace_report_summary *s = &v->summary;
     int64_t largest = s->preempted_by_others_ns;
 
     report_heading(v, REPORT_PREEMPTORS, "Which threads ran instead of those that were ready");
@@ -137,15 +150,16 @@ static void print_preemptors(const struct report_view *v)
     }
     for (size_t i = 0; i < report_shown(v, REPORT_PREEMPTORS); i++) {
         const struct posixtrace_report_thread *t = report_thread(v, REPORT_PREEMPTORS, i);
+        const struct report_part *p = report_part(v, REPORT_PREEMPTORS, i);
 
         out_text("  ");
-        out_spaces(NAME - table_put_cut(report_thread_label(t), NAME));
+        out_spaces(NAME - table_put_cut(report_thread_label(p, t), NAME));
         out_format(" %9s %10s %9s  ", units_count(t->preempted), units_time(t->preempted_ns),
                    units_time(t->preempted_longest_ns));
         draw_bar(t->preempted_ns, largest, BAR, v->utf8);
         out_text("\n");
         report_line("      longest: instead of %s at %s",
-                    report_tid_label(v, 0, t->preempted_longest_tid),
+                    report_tid_label(p, 0, t->preempted_longest_tid),
                     report_when(v, t->preempted_longest_at_ns));
     }
     if (s->preempted_by_others == 0)
@@ -159,8 +173,8 @@ static void print_preemptors(const struct report_view *v)
 
 static void print_losses(const struct report_view *v)
 {
-    const struct posixtrace_info *info = &v->log->info;
-    const struct posixtrace_report_summary *s = v->summary;
+    const struct posixtrace_info *info = &v->info;
+    const struct posixtrace_report_summary *s = &v->summary;
     uint64_t most = 0;
     char text[160];
 
@@ -176,7 +190,7 @@ static void print_losses(const struct report_view *v)
         out_text("\n");
     }
     if (most == 0)
-        note(log_file_has_unread(v->log) ? "a part of the log cannot be read" : "none are counted");
+        note(v->has_unread ? "a part of the log cannot be read" : "none are counted");
     if (s->unmarked) {
         note("The log does not say where, so all times are unknown.");
     } else if (s->gaps > 0) {
@@ -200,9 +214,12 @@ static void print_cost(const struct report_view *v)
     uint64_t most = 0;
 
     out_format("\n%sWhat tracing cost%s\n", colour_code(COLOUR_NAME), colour_code(COLOUR_PLAIN));
-    if (!(v->event_ns > 0)) {
-        note("The log does not say what an event costs: it was imported, or recorded without "
-             "'posixtrace record'.");
+    if (!v->has_cost) {
+        note(v->several
+                 ? "A log does not say what an event costs: it was imported, or recorded "
+                   "without 'posixtrace record'."
+                 : "The log does not say what an event costs: it was imported, or recorded without "
+                   "'posixtrace record'.");
         return;
     }
     out_format("  %s%-*s %12s %9s %8s%s\n", colour_code(COLOUR_FAINT), NAME, "THREAD", "EVENTS",
@@ -214,10 +231,11 @@ static void print_cost(const struct report_view *v)
     }
     for (size_t i = 0; i < report_shown(v, REPORT_THREADS); i++) {
         const struct posixtrace_report_thread *t = report_thread(v, REPORT_THREADS, i);
-        int64_t cost = (int64_t)((double)t->events * v->event_ns + 0.5);
+        const struct report_part *p = report_part(v, REPORT_THREADS, i);
+        int64_t cost = (int64_t)((double)t->events * p->event_ns + 0.5);
 
         out_text("  ");
-        out_spaces(NAME - table_put_cut(report_thread_label(t), NAME));
+        out_spaces(NAME - table_put_cut(report_thread_label(p, t), NAME));
         out_format(" %12s %9s %8s  ", units_count(t->events), units_time(cost),
                    units_percent((double)cost, (double)t->total_ns));
         draw_bar((int64_t)t->events, (int64_t)most, BAR, v->utf8);

@@ -11,6 +11,8 @@
 
 #include "common/tool.h"
 #include "common/units.h"
+#include "common/utf8.h"
+#include "input/logs.h"
 
 enum { BUFFERS = 8, SIZE = 400, SECOND = 1000000000 };
 
@@ -22,27 +24,50 @@ static char *next_buffer(void)
     return buffers[next++ % BUFFERS];
 }
 
-const char *report_thread_label(const struct posixtrace_report_thread *t)
+/* "log:", or nothing where there is one log; what it took. */
+static size_t put_log(const struct report_part *p, char *text)
+{
+    char shown[SIZE / 2];
+    size_t columns;
+
+    if (!p->label[0])
+        return 0;
+    snprintf(shown, sizeof shown, "%s", unquoted(p->label));
+    *utf8_cut_here(shown, shown + strlen(shown), LOGS_LABEL, &columns) = '\0';
+    return (size_t)snprintf(text, SIZE, "%s:", shown);
+}
+
+static void put_thread(char *text, size_t size, const struct posixtrace_report_thread *t)
+{
+    snprintf(text, size, "%s%s%d", unquoted(t->name), t->name[0] ? "/" : "", (int)t->tid);
+}
+
+const char *report_thread_label(const struct report_part *p,
+                                const struct posixtrace_report_thread *t)
 {
     char *text = next_buffer();
+    size_t used = put_log(p, text);
 
-    snprintf(text, SIZE, "%s%s%d", unquoted(t->name), t->name[0] ? "/" : "", (int)t->tid);
+    put_thread(text + used, SIZE - used, t);
     return text;
 }
 
-const char *report_tid_label(const struct report_view *v, pid_t pid, pid_t tid)
+const char *report_tid_label(const struct report_part *p, pid_t pid, pid_t tid)
 {
     const struct posixtrace_report_thread *t;
     char *text = next_buffer();
 
-    for (size_t i = 0; (t = posixtrace_report_thread(v->report, i)) != NULL; i++)
-        if (t->tid == tid && (pid == 0 || t->pid == pid))
-            return report_thread_label(t);
     snprintf(text, SIZE, "%d", (int)tid);
+    for (size_t i = 0; (t = posixtrace_report_thread(p->report, i)) != NULL; i++) {
+        if (t->tid == tid && (pid == 0 || t->pid == pid)) {
+            put_thread(text, SIZE, t);
+            break;
+        }
+    }
     return text;
 }
 
-static void put_label(const struct report_view *v, char *text, size_t size,
+static void put_label(const struct report_part *p, char *text, size_t size,
                       const struct posixtrace_report_object *o)
 {
     char thread[SITES_TEXT] = "";
@@ -63,24 +88,26 @@ static void put_label(const struct report_view *v, char *text, size_t size,
     else if (o->kind == POSIXTRACE_WAIT_SLEEP || o->kind == POSIXTRACE_WAIT_SIGNAL)
         text[0] = '\0';
     else if (o->kind != POSIXTRACE_WAIT_THREAD ||
-             sites_thread(v->sites, o->pid, o->object, thread) == 0)
-        snprintf(text, size, "%s", sites_data(v->sites, o->pid, o->longest_at_ns, o->object));
+             sites_thread(p->sites, o->pid, o->object, thread) == 0)
+        snprintf(text, size, "%s", sites_data(p->sites, o->pid, o->longest_at_ns, o->object));
     if (thread[0])
         snprintf(text, size, "%s", thread);
 }
 
-const char *report_object_name(const struct report_view *v, enum report_section section,
+const char *report_object_name(const struct report_view *v, const struct report_part *p,
+                               enum report_section section,
                                const struct posixtrace_report_object *o, bool process)
 {
     const char *kind = "";
     char *text = next_buffer(), label[SIZE - 64], number[16] = "";
+    size_t used = put_log(p, text);
 
-    put_label(v, label, sizeof label, o);
+    put_label(p, label, sizeof label, o);
     if (section == REPORT_WAITS)
         kind = posixtrace_wait_text(o->kind);
     if (process && v->processes > 1)
         snprintf(number, sizeof number, " (%d)", (int)o->pid);
-    snprintf(text, SIZE, "%s%s%s%s", kind, *kind && *label ? " " : "", label, number);
+    snprintf(text + used, SIZE - used, "%s%s%s%s", kind, *kind && *label ? " " : "", label, number);
     return text;
 }
 

@@ -14,6 +14,7 @@
 #include "common/progress.h"
 #include "common/stdout_buffer.h"
 #include "common/tool.h"
+#include "input/logs.h"
 #include "report/report.h"
 #include "common/draw.h"
 
@@ -32,9 +33,9 @@ static const struct option_spec options[] = { { "format", true, FORMAT },
                                               { NULL, false, 0 } };
 
 static const char help[] =
-    "usage: posixtrace report [OPTION]... LOG|-\n"
+    "usage: posixtrace report [OPTION]... LOG|FOLDER|-...\n"
     "\n"
-    "Says where the time of the threads in a trace log went: on a processor, ready\n"
+    "Says where the time of the threads in trace logs went: on a processor, ready\n"
     "to run, or waiting, for which lock, descriptor or thread, and which thread\n"
     "held it.  The first screen is a summary; the sections follow.\n"
     "\n"
@@ -60,6 +61,8 @@ struct request {
     enum { TEXT, JSON, DOT, MERMAID } format;
     bool strict, force;
     struct sites sites;
+    struct select_given given;
+    struct logs_given logs;
 };
 
 static int take_format(struct request *r, const char *value)
@@ -86,6 +89,8 @@ static int take_top(struct request *r, const char *value)
 
 static int take_option(struct request *r, int code, const char *value)
 {
+    if (select_is_option(code) || sites_is_option(code))
+        select_given_add(&r->given, code, value);
     if (select_is_option(code))
         return select_take_option(&r->select, code, value);
     if (sites_is_option(code))
@@ -98,7 +103,7 @@ static int take_option(struct request *r, int code, const char *value)
     case FORCE: r->force = true; return EXIT_DONE;
     case HTML: r->html = value; return EXIT_DONE;
     case HTML_SIZE: return options_size("html-size", value, &r->html_size);
-    default: return options_set_log(&r->path, value);
+    default: logs_given_add(&r->logs, value); return EXIT_DONE;
     }
 }
 
@@ -106,48 +111,66 @@ static int take_option(struct request *r, int code, const char *value)
 
 static bool wants_thread(void *context, pid_t pid, pid_t tid)
 {
-    const struct report_view *v = context;
+    const struct report_part *p = context;
 
-    return select_wants_ids(v->select, pid, tid);
+    return select_wants_ids(p->select, pid, tid);
 }
 
 static bool wants_begin(void *context, const struct posixtrace_event *begin)
 {
-    const struct report_view *v = context;
+    const struct report_part *p = context;
 
-    return select_wants_expression(v->select, v->log->trid, begin);
+    return select_wants_expression(p->select, p->log->trid, begin);
 }
 
-static int create(struct report_view *v)
+static int create(struct report_part *p)
 {
-    struct posixtrace_report_options chosen = { .from_ns = v->select->from_ns,
-                                                .to_ns = v->select->to_ns,
+    struct posixtrace_report_options chosen = { .from_ns = p->select->from_ns,
+                                                .to_ns = p->select->to_ns,
                                                 .wants_thread = wants_thread,
-                                                .context = v };
+                                                .context = p };
     int error;
 
-    if (select_has_expression(v->select))
+    if (select_has_expression(p->select))
         chosen.wants_begin = wants_begin;
-    error = posixtrace_report_create(v->log->trid, &chosen, sizeof chosen, &v->report);
-    return error ? tool_error("cannot report on %s: %s", v->log->shown, failure_reason(error))
+    error = posixtrace_report_create(p->log->trid, &chosen, sizeof chosen, &p->report);
+    return error ? tool_error("cannot report on %s: %s", p->log->shown, failure_reason(error))
                  : EXIT_DONE;
+}
+
+/* before: events of other logs that were read. */
+static int read_part(struct report_part *p, uint64_t before)
+{
+    int unavailable = 0, error = 0, status = create(p);
+
+    if (status != EXIT_DONE)
+        return status;
+    while (!unavailable && error == 0) {
+        error = posixtrace_report_take(p->report, BATCH, &unavailable);
+        progress_at(before + posixtrace_report_events(p->report));
+    }
+    if (error == 0)
+        error = posixtrace_report_end(p->report);
+    if (error)
+        return tool_error("cannot read on in %s: %s", p->log->shown, failure_reason(error));
+    p->summary = posixtrace_report_summary(p->report);
+    return log_file_refresh(p->log);
 }
 
 static int read_all(struct report_view *v)
 {
-    int unavailable = 0, error = 0;
+    uint64_t events = 0, before = 0;
+    int status = EXIT_DONE;
 
-    progress_begin("events", v->log->info.events);
-    while (!unavailable && error == 0) {
-        error = posixtrace_report_take(v->report, BATCH, &unavailable);
-        progress_at(posixtrace_report_events(v->report));
+    for (size_t i = 0; i < v->part_count; i++)
+        events += v->parts[i].log->info.events;
+    progress_begin("events", events);
+    for (size_t i = 0; status == EXIT_DONE && i < v->part_count; i++) {
+        status = read_part(&v->parts[i], before);
+        before += posixtrace_report_events(v->parts[i].report);
     }
-    if (error == 0)
-        error = posixtrace_report_end(v->report);
     progress_end();
-    if (error)
-        return tool_error("cannot read on in %s: %s", v->log->shown, failure_reason(error));
-    return log_file_refresh(v->log);
+    return status;
 }
 
 /* What recording an event costs, where the log says it. */
@@ -167,37 +190,48 @@ static double event_cost(const struct log_file *log)
 static int print_view(const struct request *r, struct report_view *v)
 {
     static const size_t top_default[] = { 10, 0, 40, 40 };
+    int error;
 
-    v->summary = posixtrace_report_summary(v->report);
-    v->origin = v->log->seekable ? v->log->info.first_ns : v->summary->first_ns;
-    v->event_ns = event_cost(v->log);
+    for (size_t i = 0; i < v->part_count; i++)
+        v->parts[i].event_ns = event_cost(v->parts[i].log);
+    report_parts_sum(v);
+    v->origin = v->several || !v->parts[0].log->seekable ? v->summary.first_ns
+                                                         : v->parts[0].log->info.first_ns;
     v->utf8 = draw_is_utf8();
     if (r->html)
         return report_print_html(v, r->html, r->html_size, r->force);
     v->top = r->top >= 0 ? (size_t)r->top : top_default[r->format];
-    report_rows_make(v);
-    if (r->format == JSON) {
+    error = report_rows_make(v);
+    if (error == 0 && r->format == JSON) {
         report_print_json(v);
-    } else if (r->format != TEXT) {
+    } else if (error == 0 && r->format != TEXT) {
         report_print_graph(v, r->format == MERMAID);
-    } else {
+    } else if (error == 0) {
         report_print_summary(v);
         report_print_sections(v);
     }
     report_rows_free(v);
     out_flush();
-    return EXIT_DONE;
+    return error ? tool_error("cannot report on %s: %s", v->shown, failure_reason(error))
+                 : EXIT_DONE;
+}
+
+static void free_reports(struct report_view *v)
+{
+    for (size_t i = 0; i < v->part_count; i++) {
+        posixtrace_report_free(v->parts[i].report);
+        sites_close(v->parts[i].sites);
+    }
 }
 
 static int report_on(struct request *r, struct log_file *log)
 {
-    struct report_view v = { .log = log, .select = &r->select, .sites = &r->sites };
+    struct report_part part = { .log = log, .select = &r->select, .sites = &r->sites, .label = "" };
+    struct report_view v = { .parts = &part, .part_count = 1, .shown = log->shown };
     int status = log->seekable ? select_resolve(&r->select, log->info.first_ns)
                                : select_resolve_absolute(&r->select);
 
     sites_open(&r->sites, log->trid);
-    if (status == EXIT_DONE)
-        status = create(&v);
     if (status == EXIT_DONE)
         status = read_all(&v);
     if (status == EXIT_DONE) {
@@ -208,18 +242,67 @@ static int report_on(struct request *r, struct log_file *log)
     if (status == EXIT_DONE) {
         status = log_file_report_loss(log, r->strict, status);
     }
-    posixtrace_report_free(v.report);
-    sites_close(&r->sites);
+    free_reports(&v);
+    return status;
+}
+
+/* ---- several logs ---- */
+
+static int report_on_logs(struct request *r, struct logs *logs)
+{
+    struct report_part *parts = tool_zeroed(logs->count * sizeof *parts);
+    struct report_view v = { .parts = parts, .part_count = logs->count, .several = true };
+    int status;
+
+    v.shown = logs_shown(logs);
+    for (size_t i = 0; i < logs->count; i++) {
+        struct input_log *in = logs->at[i];
+
+        parts[i] = (struct report_part){
+            .log = &in->log, .select = &in->select, .sites = &in->sites, .label = in->label
+        };
+        sites_open(&in->sites, in->log.trid);
+    }
+    status = read_all(&v);
+    if (status == EXIT_DONE) {
+        logs_warn(logs);
+        status = print_view(r, &v);
+    }
+    if (status == EXIT_DONE)
+        status = logs_report(logs, r->strict, status);
+    free_reports(&v);
+    free(parts);
+    return status;
+}
+
+static int serve_logs(struct request *r)
+{
+    struct logs logs;
+    int status = logs_open(&logs, &r->logs);
+
+    if (status == EXIT_DONE)
+        status = logs_select(&logs, &r->given);
+    if (status == EXIT_DONE)
+        status = logs_resolve(&logs);
+    if (status == EXIT_DONE) {
+        logs_label(&logs, false);
+        status = report_on_logs(r, &logs);
+    }
+    logs_close(&logs);
     return status;
 }
 
 static int serve(struct request *r)
 {
+    bool several = logs_are_several(&r->logs);
     struct log_file log;
     int status;
 
+    r->path = r->logs.count > 0 ? r->logs.paths[0] : NULL;
     if (!r->path)
         return tool_usage("no log named");
+    if (r->html && several)
+        return tool_usage("a page shows one log at a time");
     if (r->html && select_is_any(&r->select))
         return tool_usage("a page shows the whole log: leave out %s", select_text(&r->select));
     if (r->html && (r->format != TEXT || r->top >= 0))
@@ -228,6 +311,8 @@ static int serve(struct request *r)
     if (r->html && strcmp(r->html, "-") == 0 && isatty(STDOUT_FILENO))
         return tool_usage("a page is no text for a terminal; name a file, or redirect it");
     colour_begin(r->format != TEXT ? COLOUR_NEVER : r->colour);
+    if (several)
+        return serve_logs(r);
     status = log_file_open(&log, r->path);
     if (status != EXIT_DONE)
         return status;
@@ -269,6 +354,8 @@ static int run(struct options *o)
     if (status == EXIT_DONE && !over)
         status = serve(&r);
     select_free(&r.select);
+    select_given_free(&r.given);
+    logs_given_free(&r.logs);
     return status;
 }
 

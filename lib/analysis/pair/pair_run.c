@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Takes the items of all streams in one order of time: by their times, and of equal ones by the places
- * of their streams.  A stream keeps its own order: a late event counts at the time of the one
- * before it.
+ * Takes the items of all streams in one order of time: by their times, and of equal ones by the
+ * places of their streams.  A stream keeps its own order: a late event counts at the time of the
+ * one before it.
  */
 #include <errno.h>
 #include <stdlib.h>
