@@ -65,7 +65,9 @@
  *                                      u64 data
  *   ready                              i32 epoll, u32 result, u16 count, so many u64, u16 count, so
  *                                      many u16 events
+ *   context                            32 characters, 16 characters, u8 flags
  *
+ * context: of posixtrace/context.h.  It belongs to no group, and is recorded without a request.
  * connection: kind is one of enum posixtrace_connection_kind; a name is unique in its space, and
  * empty where it is not known.  epoll_set: the arguments of an epoll_ctl() that succeeded, or takes
  * a descriptor away.  ready: the descriptors that ended a wait for work, or the data that the epoll
@@ -155,6 +157,7 @@ extern "C" {
 #define POSIXTRACE_EPOLL_SET        63u
 #define POSIXTRACE_READY            64u
 #define POSIXTRACE_READY_MAX        32 /* of the descriptors that are ready */
+#define POSIXTRACE_CONTEXT          65u
 
 /*
  * Which call.  A variant for large files, or with checks of a buffer's size (pread64(),

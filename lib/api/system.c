@@ -2,14 +2,16 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * posixtrace/system.h: system events.  They take the path of writer/event.h, as
- * those of the program do.
+ * those of the program do.  And posixtrace/context.h, which records one of them.
  *
  * Gate 0 belongs to no event type.  No filter contains it, so it is open exactly while some stream
  * traces the process, with any filter.
  */
+#include <posixtrace/context.h>
 #include <posixtrace/system.h>
 #include <errno.h>
 #include "model/groups.h"
+#include "model/traceparent.h"
 #include "process/thread_name.h"
 #include "base/mul128.h"
 #include "writer/event.h"
@@ -45,6 +47,21 @@ PT_PUBLIC void posixtrace_system_event(trace_event_id_t id, const void *data, si
     /* The first event of a process finds its page, a forked child's another one. */
     if (pt_unlikely(pt_load_relaxed(&noted) != pt_load_relaxed(&pt_gates)))
         note_use(id);
+}
+
+PT_PUBLIC int posixtrace_context(const char *traceparent)
+{
+    const uint64_t *gates = pt_load_pointer(&pt_gates);
+    uint64_t open = pt_load_relaxed(&gates[POSIXTRACE_CONTEXT]);
+    struct pt_traceparent context = { .flags = 0 };
+    bool good = !traceparent || pt_traceparent_parse(traceparent, &context);
+
+    if (pt_unlikely(open != 0)) {
+        pt_event_record_open(gates, open, POSIXTRACE_CONTEXT, &context, sizeof context);
+        if (pt_unlikely(pt_load_relaxed(&noted) != pt_load_relaxed(&pt_gates)))
+            note_use(POSIXTRACE_CONTEXT);
+    }
+    return good ? 0 : EINVAL;
 }
 
 PT_PUBLIC bool posixtrace_system_wanted(void)

@@ -93,6 +93,7 @@ static const struct run long_runs[] = { { 2, 4 }, { 4, 8 }, END_OF_RUNS };
 static const struct run waiting_runs[] = { { 2, 4 }, { 3, 8 }, END_OF_RUNS };
 static const struct run connection_runs[] = { { 2, 4 }, { 1, 8 }, END_OF_RUNS }; /* and texts */
 static const struct run text_runs[] = { { 2, 4 }, END_OF_RUNS };                 /* and a text */
+static const struct run no_runs[] = { END_OF_RUNS };
 static const struct run *const own_runs[PT_ID_OWN_LAST + 1] = {
     [POSIXTRACE_IO] = call_runs,          [POSIXTRACE_IO_DONE] = call_runs,
     [POSIXTRACE_POLL] = poll_runs,        [POSIXTRACE_POLL_DONE] = call_runs,
@@ -101,7 +102,7 @@ static const struct run *const own_runs[PT_ID_OWN_LAST + 1] = {
     [POSIXTRACE_SIGNAL_WAIT] = call_runs, [POSIXTRACE_SIGNAL_TAKEN] = call_runs,
     [POSIXTRACE_DESCRIPTOR] = text_runs,  [POSIXTRACE_LONG_CALL] = long_runs,
     [POSIXTRACE_WAITING] = waiting_runs,  [POSIXTRACE_CONNECTION] = connection_runs,
-    [POSIXTRACE_EPOLL_SET] = lock_runs,
+    [POSIXTRACE_EPOLL_SET] = lock_runs,   [POSIXTRACE_CONTEXT] = no_runs,
 };
 
 static uint32_t bytes_of(const struct run *runs)

@@ -67,8 +67,9 @@ static const char *const names[PT_ID_OWN_LAST + 1] = {
     [POSIXTRACE_CONNECTION] = "posixtrace_connection",
     [POSIXTRACE_EPOLL_SET] = "posixtrace_epoll_set",
     [POSIXTRACE_READY] = "posixtrace_ready",
+    [POSIXTRACE_CONTEXT] = "posixtrace_context",
 };
-_Static_assert(PT_ID_OWN_FIRST == POSIXTRACE_SWITCH_IN && PT_ID_OWN_LAST == POSIXTRACE_READY &&
+_Static_assert(PT_ID_OWN_FIRST == POSIXTRACE_SWITCH_IN && PT_ID_OWN_LAST == POSIXTRACE_CONTEXT &&
                    PT_ID_CPU_TIME == POSIXTRACE_CPU_TIME,
                "the first and the last of them, and one");
 
@@ -188,6 +189,7 @@ static const char *const descriptions[PT_ID_OWN_LAST + 1] = {
     [POSIXTRACE_EPOLL_SET] = OF("i32 epoll; i32 descriptor; u32 operation {add = 1, del, mod}; "
                                 "x32 events; x64 data"),
     [POSIXTRACE_READY] = OF("i32 epoll; u32 result; x64:u16 which; x16:u16 events"),
+    [POSIXTRACE_CONTEXT] = OF("str[32] trace_id; str[16] span_id; x8 flags"),
 };
 
 const char *pt_event_system_description(uint32_t id)

@@ -23,7 +23,7 @@
 #define PT_ID_SYSTEM_LAST POSIX_TRACE_ERROR
 #define PT_ID_OWN_FIRST   16u /* posixtrace/system.h */
 #define PT_ID_CPU_TIME    19u /* POSIXTRACE_CPU_TIME: the CPU time of a thread */
-#define PT_ID_OWN_LAST    64u
+#define PT_ID_OWN_LAST    65u
 
 #define PT_MAX_DATA 61440u /* largest max-data-size */
 

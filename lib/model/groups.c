@@ -31,7 +31,8 @@ static const struct range {
     { "all", POSIXTRACE_SWITCH_IN, POSIXTRACE_READY },
 };
 
-_Static_assert(PT_ID_OWN_LAST == POSIXTRACE_READY, "each type is in a group");
+_Static_assert(PT_ID_OWN_LAST == POSIXTRACE_READY + 1 && PT_ID_OWN_LAST == POSIXTRACE_CONTEXT,
+               "each type is in a group, but that which programs record without a request");
 
 static bool add_group(const char *word, size_t length, struct pt_set *set)
 {

@@ -133,6 +133,8 @@ static const char *read_system(struct pt_attr *attr)
     for (uint32_t id = PT_ID_OWN_FIRST; id <= PT_ID_OWN_LAST; id++) {
         bool wanted = pt_set_has(&setting.unwanted, id), call = id > POSIXTRACE_CPU_TIME;
 
+        if (id == POSIXTRACE_CONTEXT)
+            continue; /* the program's own */
         (wanted ? pt_set_del : pt_set_add)(&setting.unwanted, id);
         calls |= wanted && call;
         setting.filters |= !wanted && call;

@@ -45,6 +45,7 @@ static const struct subject {
     { .name = "jsonl", .to = 2, .from = 2 },
     { .name = "csv", .to = 2, .from = 2 },
     { .name = "ctf", .to = 5, .from = 2 },
+    { .name = "otlp", .log = SWITCHES, .to = 1 },
     { .name = "parquet", .log = IRREGULAR, .to = 3, .bytes = 8 },
     { .name = "perfetto", .to = 5 },
     { .name = "chrome", .to = 2 },

@@ -148,7 +148,7 @@ def check_binary(tool, log):
     """Only formats of text come to a terminal; nothing else is written there."""
     for form in ("perfetto", "kev", "rkh", "shark"):
         expect(f"no {form}", on_terminal(tool, ["export", f"--to={form}", log, "-"], status=64) == "")
-    for form in ("jsonl", "csv", "btf", "chrome", "kiwi", "trazer"):
+    for form in ("jsonl", "csv", "btf", "chrome", "kiwi", "otlp", "trazer"):
         on_terminal(tool, ["export", f"--to={form}", log, "-"])
     expect("no log", on_terminal(tool, ["record", "-o", "/dev/stdout", "true"], status=1) == "")
 

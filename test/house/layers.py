@@ -59,6 +59,7 @@ BELOW = {
     "lib/analysis/format/ctf": ["text", "analysis/format/common"],
     "lib/analysis/format/folded": ["text", "analysis/format/common"],
     "lib/analysis/format/kiwi": ["text", "analysis/format/common"],
+    "lib/analysis/format/otlp": ["text", "analysis/format/common", "analysis/format/timeline"],
     "lib/analysis/format/parquet": ["text", "analysis/format/common"],
     "lib/analysis/format/perfetto": ["text", "analysis/format/common", "analysis/format/timeline"],
     "lib/analysis/format/qnx": ["text", "compat/qnx", "analysis/format/common"],

@@ -111,18 +111,36 @@ int convert_take_option(struct convert *convert, int code, const char *value)
     return add_word(convert, convert->specs[code - CONVERT_OPTION].name, value);
 }
 
-int convert_set_option(struct convert *convert, const char *name, const char *value)
+/* The value of an option that was given, from word number *i on; NULL: there is none. */
+static const char *given(const struct convert *convert, const char *name, size_t *i)
 {
     size_t length = strlen(name);
 
-    for (size_t i = 0; i < convert->word_count; i++) {
-        const char *word = convert->words[i];
+    while (*i < convert->word_count) {
+        const char *word = convert->words[(*i)++];
 
-        if (strncmp(word, name, length) == 0 && word[length] == '=' &&
-            strcmp(word + length + 1, value) != 0)
-            return tool_usage("--%s: %s=%s is needed here", quote(word), name, value);
+        if (strncmp(word, name, length) == 0 && word[length] == '=')
+            return word + length + 1;
     }
+    return NULL;
+}
+
+int convert_set_option(struct convert *convert, const char *name, const char *value)
+{
+    const char *other;
+
+    for (size_t i = 0; (other = given(convert, name, &i));)
+        if (strcmp(other, value) != 0)
+            return tool_usage("--%s: %s=%s is needed here", quote(convert->words[i - 1]), name,
+                              value);
     return add_word(convert, name, value);
+}
+
+int convert_default_option(struct convert *convert, const char *name, const char *value)
+{
+    size_t i = 0;
+
+    return given(convert, name, &i) ? EXIT_DONE : add_word(convert, name, value);
 }
 
 static bool does(const struct posixtrace_format *f, bool export)

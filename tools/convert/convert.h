@@ -28,6 +28,8 @@ void convert_deinit(struct convert *convert);
 int convert_take_option(struct convert *convert, int code, const char *value);
 /* As if --name=value was given.  EXIT_USAGE, and it was said: it was, with another value. */
 int convert_set_option(struct convert *convert, const char *name, const char *value);
+/* The same, unless --name was given. */
+int convert_default_option(struct convert *convert, const char *name, const char *value);
 
 /* Has the format the option that word names, alone or before '='? */
 bool convert_has_option(const struct posixtrace_format *f, const char *word);

@@ -237,8 +237,8 @@ static int take_operand(struct export *ex, const char *value)
 /* Of a format that is not named here, bytes that no terminal should get. */
 static bool is_text(const char *format)
 {
-    static const char *const text[] = { "btf",          "chrome", "csv",  "jsonl", "kiwi",
-                                        "traceprinter", "trazer", "tree", NULL };
+    static const char *const text[] = { "btf",  "chrome",       "csv",    "jsonl", "kiwi",
+                                        "otlp", "traceprinter", "trazer", "tree",  NULL };
 
     return options_index(format, text) >= 0;
 }
@@ -275,6 +275,20 @@ static int pass_sites(struct export *ex)
     if (status == EXIT_DONE && ex->sites.debug_dir &&
         (none || convert_has_option(ex->format, "debug-dir")))
         status = convert_set_option(&convert, "debug-dir", ex->sites.debug_dir);
+    return status;
+}
+
+/* For links from what the format shows back to the log. */
+static int pass_log(const struct export *ex)
+{
+    char *path;
+    int status;
+
+    if (!convert_has_option(ex->format, "log"))
+        return EXIT_DONE;
+    path = realpath(ex->log_path, NULL);
+    status = path ? convert_default_option(&convert, "log", path) : EXIT_DONE;
+    free(path);
     return status;
 }
 
@@ -326,6 +340,8 @@ static int run(struct options *o)
         status = complete(&ex);
     if (status == EXIT_DONE)
         status = pass_sites(&ex);
+    if (status == EXIT_DONE)
+        status = pass_log(&ex);
     if (status == EXIT_DONE)
         status = convert_check_options(&convert, ex.format);
     if (status == EXIT_DONE)

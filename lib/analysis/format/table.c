@@ -4,12 +4,23 @@
 #include <string.h>
 #include "analysis/format/common/format.h"
 
-const struct pt_format *const pt_formats[] = {
-    &pt_format_btf,          &pt_format_chrome,   &pt_format_csv,  &pt_format_ctf,
-    &pt_format_folded,       &pt_format_jsonl,    &pt_format_kev,  &pt_format_kiwi,
-    &pt_format_parquet,      &pt_format_perfetto, &pt_format_rkh,  &pt_format_shark,
-    &pt_format_traceprinter, &pt_format_trazer,   &pt_format_tree, NULL
-};
+const struct pt_format *const pt_formats[] = { &pt_format_btf,
+                                               &pt_format_chrome,
+                                               &pt_format_csv,
+                                               &pt_format_ctf,
+                                               &pt_format_folded,
+                                               &pt_format_jsonl,
+                                               &pt_format_kev,
+                                               &pt_format_kiwi,
+                                               &pt_format_otlp,
+                                               &pt_format_parquet,
+                                               &pt_format_perfetto,
+                                               &pt_format_rkh,
+                                               &pt_format_shark,
+                                               &pt_format_traceprinter,
+                                               &pt_format_trazer,
+                                               &pt_format_tree,
+                                               NULL };
 
 const struct posixtrace_format *posixtrace_format_get(size_t i)
 {

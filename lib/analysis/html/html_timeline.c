@@ -280,9 +280,9 @@ static void take_lost(void *self, const struct pt_tl_track *t, int64_t ns,
         lane->lost += lost[i];
 }
 
-static const struct pt_tl_ops ops = { take_first,   take_track, take_begin,   take_end,
-                                      take_instant, take_whole, take_counter, take_run,
-                                      take_lost,    take_event, NULL };
+static const struct pt_tl_ops ops = { take_first, take_track,   take_begin, take_end,  take_instant,
+                                      take_whole, take_counter, take_run,   take_lost, take_event,
+                                      NULL,       NULL,         NULL };
 
 /* ---- the pass ---- */
 

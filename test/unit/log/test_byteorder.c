@@ -284,9 +284,13 @@ START_TEST(described_system_events)
         }
         if (id == POSIXTRACE_READY)
             expect_ready(&s, layout);
-        for (size_t i = 0; i < layout->count; at += layout->fields[i++].bits / 8)
-            if (layout->fields[i].kind != POSIXTRACE_FIELD_STRING)
-                expect_number(&s, at, layout->fields[i].bits / 8);
+        for (size_t i = 0; i < layout->count; i++) {
+            const struct posixtrace_field *f = &layout->fields[i];
+
+            if (f->kind != POSIXTRACE_FIELD_STRING)
+                expect_number(&s, at, f->bits / 8);
+            at += f->bits / 8 * (f->count ? f->count : 1);
+        }
         for (size_t i = 144; i < 256; i++)
             ck_assert(s.turned[i] || s.after[i] == s.before[i]);
         ck_assert(at == 144 + layout->size || layout->size == 0);

@@ -6,6 +6,7 @@
  * --list the program prints their names, which a test compares with the page.
  */
 #include <errno.h>
+#include <posixtrace/context.h>
 #include <posixtrace/emit.h>
 #include <posixtrace/filter.h>
 #include <posixtrace/info.h>
@@ -74,6 +75,11 @@ static void call_thread_renamed(void)
 {
     posixtrace_thread_renamed(pthread_self());
     is_good = true;
+}
+
+static void call_context(void)
+{
+    is_good = posixtrace_context("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01") == 0;
 }
 
 static void call_system_wanted(void)
@@ -262,6 +268,7 @@ static const struct {
     { "posixtrace_layout_is_big_endian", call_layout_is_big_endian },
     { "posixtrace_layout_size", call_layout_size },
     { "posixtrace_layout_split", call_layout_split },
+    { "posixtrace_context", call_context },
     { "posixtrace_loss_cause_text", call_loss_cause_text },
     { "posixtrace_system_event", call_system_event },
     { "posixtrace_call_text", call_call_text },

@@ -396,9 +396,9 @@ static void put_lost(void *self, const struct pt_tl_track *t, int64_t ns,
     PT_JSON_TEXT(&c->json, "}}");
 }
 
-static const struct pt_tl_ops ops = { put_first,   put_track, put_begin,   put_end,
-                                      put_instant, put_whole, put_counter, put_run,
-                                      put_lost,    NULL,      put_cut };
+static const struct pt_tl_ops ops = { put_first, put_track,   put_begin, put_end,  put_instant,
+                                      put_whole, put_counter, put_run,   put_lost, NULL,
+                                      put_cut,   NULL,        NULL };
 
 /* A thread that has a processor now has it to the end. */
 static void finish(struct chrome *c)

@@ -42,9 +42,9 @@ struct pt_format {
 
 extern const struct pt_format *const pt_formats[]; /* ends with NULL */
 extern const struct pt_format pt_format_btf, pt_format_chrome, pt_format_csv, pt_format_ctf,
-    pt_format_folded, pt_format_jsonl, pt_format_kev, pt_format_kiwi, pt_format_parquet,
-    pt_format_perfetto, pt_format_rkh, pt_format_shark, pt_format_traceprinter, pt_format_trazer,
-    pt_format_tree;
+    pt_format_folded, pt_format_jsonl, pt_format_kev, pt_format_kiwi, pt_format_otlp,
+    pt_format_parquet, pt_format_perfetto, pt_format_rkh, pt_format_shark, pt_format_traceprinter,
+    pt_format_trazer, pt_format_tree;
 
 /* The next event of an export: 1, or 0 at the end and after an error (job->error). */
 int pt_job_next(struct pt_job *job, struct posixtrace_event *event);

@@ -11,6 +11,11 @@
 
 void pt_json_flush(struct pt_json *j)
 {
+    if (!j->file) {
+        j->failed = true;
+        j->used = PT_JSON_BYTES - PT_JSON_PIECE;
+        return;
+    }
     if (!j->failed && fwrite_unlocked(j->text, 1, j->used, j->file) != j->used)
         j->failed = true;
     j->used = 0;

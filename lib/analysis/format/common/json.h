@@ -13,8 +13,8 @@
 enum { PT_JSON_BYTES = 64 << 10, PT_JSON_PIECE = 256 };
 
 struct pt_json {
-    FILE *file;
-    bool failed; /* errno has the reason */
+    FILE *file;  /* NULL: what has no room in text is not there, and earlier text stays */
+    bool failed; /* errno has the reason; without a file, something had no room */
     size_t used;
     char text[PT_JSON_BYTES];
 };

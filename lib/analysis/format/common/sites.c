@@ -29,3 +29,11 @@ size_t pt_sites_text(struct pt_sites *s, const struct posixtrace_event *e, uint6
         return 0;
     return posixtrace_symbols_text(s->symbols, e->pid, e->ns, address, kind, to, PT_SITES_TEXT);
 }
+
+bool pt_sites_find(struct pt_sites *s, const struct posixtrace_event *e, uint64_t address,
+                   enum posixtrace_address kind, struct posixtrace_symbol *symbol)
+{
+    return s->symbols && posixtrace_symbols_update(s->symbols, s->job->trid) == 0 &&
+           posixtrace_symbols_find(s->symbols, e->pid, e->ns, address, kind, symbol,
+                                   sizeof *symbol);
+}

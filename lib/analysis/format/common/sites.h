@@ -27,4 +27,8 @@ void pt_sites_close(struct pt_sites *s);
 size_t pt_sites_text(struct pt_sites *s, const struct posixtrace_event *e, uint64_t address,
                      enum posixtrace_address kind, char to[PT_SITES_TEXT]);
 
+/* The same in parts; false: nothing is known of the address. */
+bool pt_sites_find(struct pt_sites *s, const struct posixtrace_event *e, uint64_t address,
+                   enum posixtrace_address kind, struct posixtrace_symbol *symbol);
+
 #endif

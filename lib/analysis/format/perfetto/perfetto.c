@@ -366,8 +366,8 @@ static void put_lost(void *self, const struct pt_tl_track *t, int64_t ns,
 }
 
 static const struct pt_tl_ops ops = {
-    pt_perfetto_first, pt_perfetto_track, put_begin, put_end, put_instant, put_whole,
-    put_counter,       put_run,           put_lost,  NULL,    put_cut
+    pt_perfetto_first, pt_perfetto_track, put_begin, put_end, put_instant, put_whole, put_counter,
+    put_run,           put_lost,          NULL,      put_cut, NULL,        NULL
 };
 
 static int work(struct pt_perfetto *p)

@@ -277,7 +277,7 @@ bool pt_timeline_next(struct pt_timeline *tl)
     if (tl->ops->event)
         tl->ops->event(tl->self, t, &tl->ev);
     show(tl, t);
-    if (type->good && tl->ev.layout)
+    if (type->good && tl->ev.layout && tl->ops->counter)
         count(tl, t);
     return !tl->job->error;
 }

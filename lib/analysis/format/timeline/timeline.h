@@ -23,11 +23,12 @@
 #include "analysis/format/common/format.h"
 
 enum {
-    PT_TL_OPEN = 64,    /* slices open at once on one track */
-    PT_TL_OPTIONS = 64, /* pair, counter, flow and flow-end together */
-    PT_TL_FLOWS = 8,    /* of one event */
-    PT_TL_CPUS = 1024,  /* more make readers of Perfetto refuse the whole trace */
-    PT_TL_TYPES = 4096  /* beyond every event id that a stream can have */
+    PT_TL_OPEN = 64,     /* slices open at once on one track */
+    PT_TL_OPTIONS = 64,  /* pair, counter, flow and flow-end together */
+    PT_TL_FLOWS = 8,     /* of one event */
+    PT_TL_CPUS = 1024,   /* more make readers of Perfetto refuse the whole trace */
+    PT_TL_TYPES = 4096,  /* beyond every event id that a stream can have */
+    PT_TL_TRACKS = 16384 /* in the table */
 };
 
 /* Kinds of notes, for pt_job_note(). */
@@ -139,10 +140,10 @@ struct pt_tl_ops {
     /* A slice from since to the time of ev, in none that began after since. */
     void (*whole)(void *self, const struct pt_tl_track *t, int64_t since, uint32_t label,
                   const struct pt_tl_event *ev);
-    /* Field number field of ev is a sample of the counter that the option made. */
+    /* Field number field of ev is a sample of the counter that the option made; or NULL. */
     void (*counter)(void *self, struct pt_tl_track *process, const struct pt_tl_event *ev,
                     unsigned option, size_t field);
-    /* prev leaves the processor; next has it from now on. */
+    /* prev leaves the processor; next has it from now on; or NULL. */
     void (*run)(void *self, int64_t ns, uint32_t cpu, const struct pt_tl_runner *prev,
                 enum pt_tl_leave why, const struct pt_tl_runner *next);
     /* Events of that thread, or if both numbers are 0 of all, that the trace lost. */
@@ -153,6 +154,10 @@ struct pt_tl_ops {
     /* The slice ended after ns, or then, unseen; as end.  NULL: end, with ev NULL. */
     void (*cut)(void *self, const struct pt_tl_track *t, int64_t ns, uint32_t label,
                 const char *because);
+    /* After the cuts of a track, or of one that is watched: its events may be missing; or NULL. */
+    void (*gap)(void *self, const struct pt_tl_track *t);
+    /* The track is dropped, and its open slices have no end; or NULL. */
+    void (*forget)(void *self, const struct pt_tl_track *t);
 };
 
 /* The options of each such format: for its table. */
@@ -175,6 +180,12 @@ void pt_timeline_end(struct pt_timeline *tl);
 /* Is a time whole, so that the event at its end belongs to the one at its start?  False: events
  * were lost or not recorded in it. */
 bool pt_timeline_is_whole(const struct pt_timeline *tl, int64_t since, int64_t ns);
+/* A number below PT_TL_TRACKS, of this track until it is dropped. */
+size_t pt_timeline_index(const struct pt_timeline *tl, const struct pt_tl_track *t);
+/* The next gap of the track is reported also where it has no open slice then. */
+void pt_timeline_watch(struct pt_timeline *tl, const struct pt_tl_track *t);
+/* The name of a process; "" where it is not known. */
+const char *pt_timeline_process_name(const struct pt_timeline *tl, int32_t pid);
 const char *pt_timeline_label(const struct pt_timeline *tl, uint32_t label);
 const struct pt_tl_option *pt_timeline_option(const struct pt_timeline *tl, unsigned option);
 const struct pt_tl_runner *pt_timeline_runner(const struct pt_timeline *tl, uint32_t cpu);

@@ -38,7 +38,8 @@ static void hand_over(struct pt_timeline *tl, int64_t ns, uint32_t n,
 {
     struct pt_tl_cpu *cpu = &tl->cpus[n];
 
-    tl->ops->run(tl->self, ns, n, &cpu->runner, why, next);
+    if (tl->ops->run)
+        tl->ops->run(tl->self, ns, n, &cpu->runner, why, next);
     cpu->runner = *next;
     cpu->known = true;
 }

@@ -17,9 +17,14 @@ void pt_tl_gaps_init(struct pt_timeline *tl)
 
 void pt_tl_mark_open(struct pt_timeline *tl, const struct pt_tl_track *t)
 {
-    size_t n = (size_t)(t - &tl->tracks[0][0]);
+    size_t n = pt_timeline_index(tl, t);
 
     tl->has_open[n / 64] |= UINT64_C(1) << n % 64;
+}
+
+void pt_timeline_watch(struct pt_timeline *tl, const struct pt_tl_track *t)
+{
+    pt_tl_mark_open(tl, t);
 }
 
 static void cut_track(struct pt_timeline *tl, struct pt_tl_track *t, int64_t ns,
@@ -34,6 +39,8 @@ static void cut_track(struct pt_timeline *tl, struct pt_tl_track *t, int64_t ns,
         else
             tl->ops->end(tl->self, t, ns, t->open[t->depth], NULL);
     }
+    if (tl->ops->gap)
+        tl->ops->gap(tl->self, t);
 }
 
 static void cut(struct pt_timeline *tl, int64_t ns, const char *because)
@@ -45,7 +52,7 @@ static void cut(struct pt_timeline *tl, int64_t ns, const char *because)
             unsigned bit = (unsigned)__builtin_ctzll(bits);
             struct pt_tl_track *t = &tracks[64 * word + bit];
 
-            if (t->depth > 0 && !pt_cuts_apply(&tl->cuts, t->pid, t->tid))
+            if ((t->depth > 0 || tl->ops->gap) && !pt_cuts_apply(&tl->cuts, t->pid, t->tid))
                 continue;
             cut_track(tl, t, ns, because);
             tl->has_open[word] &= ~(UINT64_C(1) << bit);

@@ -7,7 +7,7 @@
 #include "analysis/format/common/cuts.h"
 #include "analysis/format/timeline/timeline.h"
 
-enum { PT_TL_SETS = 2048, PT_TL_WAYS = 8 }; /* of the table of tracks */
+enum { PT_TL_WAYS = 8, PT_TL_SETS = PT_TL_TRACKS / PT_TL_WAYS }; /* of the table of tracks */
 
 struct pt_tl_cpu {
     bool known; /* something was seen there */

@@ -10,11 +10,16 @@
 
 #define NAME_BYTES (sizeof((struct pt_tl_track *)0)->name - 1)
 
-static struct pt_tl_track *set_of(struct pt_timeline *tl, int32_t pid, int32_t tid)
+static size_t set_number(int32_t pid, int32_t tid)
 {
     uint64_t h = ((uint64_t)(uint32_t)pid << 32 | (uint32_t)tid) * UINT64_C(0x9e3779b97f4a7c15);
 
-    return tl->tracks[(h >> 32) % PT_TL_SETS];
+    return (h >> 32) % PT_TL_SETS;
+}
+
+size_t pt_timeline_index(const struct pt_timeline *tl, const struct pt_tl_track *t)
+{
+    return (size_t)(t - &tl->tracks[0][0]);
 }
 
 static struct pt_tl_track *make(struct pt_timeline *tl, struct pt_tl_track *set, int32_t pid,
@@ -30,6 +35,8 @@ static struct pt_tl_track *make(struct pt_timeline *tl, struct pt_tl_track *set,
                     "too many threads: thread %ld was forgotten "
                     "before its slices ended",
                     (long)t->tid);
+    if (t->used && tl->ops->forget)
+        tl->ops->forget(tl->self, t);
     memset(t, 0, sizeof *t);
     t->pid = pid;
     t->tid = tid;
@@ -49,7 +56,7 @@ static bool rename_to(struct pt_tl_track *t, const char *name)
 /* The one with these numbers; the name, if not empty, is its name from now on. */
 static struct pt_tl_track *find(struct pt_timeline *tl, int32_t pid, int32_t tid, const char *name)
 {
-    struct pt_tl_track *set = set_of(tl, pid, tid), *t = NULL;
+    struct pt_tl_track *set = tl->tracks[set_number(pid, tid)], *t = NULL;
     bool tell = false;
 
     for (size_t i = 0; i < PT_TL_WAYS && !t; i++)
@@ -81,4 +88,14 @@ struct pt_tl_track *pt_tl_track_of(struct pt_timeline *tl, int32_t pid, int32_t 
         find(tl, pid, 0, tid == pid ? name : "");
     tl->last = tid == 0 ? find(tl, pid, 0, "") : find(tl, pid, tid, name);
     return tl->last;
+}
+
+const char *pt_timeline_process_name(const struct pt_timeline *tl, int32_t pid)
+{
+    const struct pt_tl_track *set = tl->tracks[set_number(pid, 0)];
+
+    for (size_t i = 0; i < PT_TL_WAYS; i++)
+        if (set[i].used && set[i].pid == pid && set[i].tid == 0)
+            return set[i].name;
+    return "";
 }

@@ -260,27 +260,6 @@ static void put_whole(void *self, const struct pt_tl_track *t, int64_t since, ui
     (void)label;
 }
 
-static void put_counter(void *self, struct pt_tl_track *process, const struct pt_tl_event *ev,
-                        unsigned option, size_t field)
-{
-    (void)self;
-    (void)process;
-    (void)ev;
-    (void)option;
-    (void)field;
-}
-
-static void put_run(void *self, int64_t ns, uint32_t cpu, const struct pt_tl_runner *prev,
-                    enum pt_tl_leave why, const struct pt_tl_runner *next)
-{
-    (void)self;
-    (void)ns;
-    (void)cpu;
-    (void)prev;
-    (void)why;
-    (void)next;
-}
-
 static void put_lost(void *self, const struct pt_tl_track *t, int64_t ns,
                      const uint64_t lost[POSIXTRACE_LOSS_CAUSES])
 {
@@ -295,9 +274,9 @@ static void put_lost(void *self, const struct pt_tl_track *t, int64_t ns,
                     posixtrace_loss_cause_text(i));
 }
 
-static const struct pt_tl_ops ops = { put_first,   put_track, put_begin,   put_end,
-                                      put_instant, put_whole, put_counter, put_run,
-                                      put_lost,    NULL,      NULL };
+static const struct pt_tl_ops ops = { put_first, put_track, put_begin, put_end,  put_instant,
+                                      put_whole, NULL,      NULL,      put_lost, NULL,
+                                      NULL,      NULL,      NULL };
 
 static int take_options(struct tree *c)
 {
