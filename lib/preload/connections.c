@@ -21,6 +21,8 @@
 #include <linux/unix_diag.h>
 #include <netinet/in.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include "preload/address_text.h"
 #include "preload/preload.h"
@@ -117,7 +119,7 @@ static void record_tcp(int fd, struct sockaddr_storage *peer_address)
 
 /* ---- AF_UNIX ---- */
 
-/* Asks about the one socket.  0: it is not known. */
+/* 0: the answer has none. */
 static uint64_t peer_in(const void *answer, size_t length)
 {
     const struct nlmsghdr *head = answer;
@@ -135,7 +137,17 @@ static uint64_t peer_in(const void *answer, size_t length)
     return inode;
 }
 
-static uint64_t ask_peer(uint64_t inode)
+/* A program may close descriptors that it does not know, and then have the number for a file of its
+ * own. */
+static bool is_still(int fd, const struct stat *known)
+{
+    struct stat now;
+
+    return fstat(fd, &now) == 0 && now.st_dev == known->st_dev && now.st_ino == known->st_ino;
+}
+
+/* By system calls, which are no cancellation points. */
+static uint64_t ask(int fd, uint64_t inode)
 {
     struct {
         struct nlmsghdr head;
@@ -149,16 +161,25 @@ static uint64_t ask_peer(uint64_t inode)
                          .udiag_show = UDIAG_SHOW_PEER,
                          .udiag_cookie = { UINT32_MAX, UINT32_MAX } } };
     _Alignas(NLMSG_ALIGNTO) char answer[DIAG_BYTES];
+    long length = -1;
+    struct stat known;
+
+    if (fstat(fd, &known) != 0)
+        return 0;
+    if (real_syscall(SYS_sendto, fd, &q, sizeof q, 0, NULL, 0) == (long)sizeof q &&
+        is_still(fd, &known))
+        length = real_syscall(SYS_recvfrom, fd, answer, sizeof answer, MSG_DONTWAIT, NULL, NULL);
+    if (is_still(fd, &known))
+        real_syscall(SYS_close, fd);
+    return length > 0 ? peer_in(answer, (size_t)length) : 0;
+}
+
+static uint64_t ask_peer(uint64_t inode)
+{
     int fd = inode <= UINT32_MAX ? socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG)
                                  : -1;
-    ssize_t length = -1;
 
-    if (fd < 0)
-        return 0;
-    if (real_send(fd, &q, sizeof q, 0) == (ssize_t)sizeof q)
-        length = real_recv(fd, answer, sizeof answer, MSG_DONTWAIT);
-    real_close(fd);
-    return length > 0 ? peer_in(answer, (size_t)length) : 0;
+    return fd < 0 ? 0 : ask(fd, inode);
 }
 
 static void add_inode(struct preload_text *t, uint64_t inode)
