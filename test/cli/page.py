@@ -384,6 +384,13 @@ def case_epoll(t, **options):
     return t.wait(lambda: t.call(2, SEND, 6), found, fd=9)
 
 
+def case_both(t, reads_first):
+    """Ready to read and to write: the end of the wait is that of a read only if the other end did not read before."""
+    t, found = epolls(t, events=IN | OUT)
+    t.call(1, SEND, 5)
+    return t.wait(lambda: ((t.call(2, RECV, 6) if reads_first else None), t.call(2, SEND, 6))[1], found, fd=9)
+
+
 def case_removed(t):
     t, found = epolls(t)
     t.set(DEL, 5, 0)
@@ -416,7 +423,8 @@ CONNECTIONS = (
     (case_direct, {"peer": b"a:9"}, False), (case_direct, {"peer": b""}, True), (case_direct, {"peer": b"x" * 300}, False),
     (case_other_direction, {}, False), (case_closed, {}, False), (case_reused, {}, True), (case_full, {}, None),
     (case_epoll, {}, True), (case_epoll, {"data": 5}, False), (case_epoll, {"fds": ((5, 77), (7, 77))}, False),
-    (case_epoll, {"fds": ()}, False), (case_epoll, {"events": IN | OUT}, False), (case_epoll, {"events": OUT}, False),
+    (case_epoll, {"fds": ()}, False), (case_epoll, {"events": IN | OUT}, True), (case_both, {"reads_first": False}, True),
+    (case_both, {"reads_first": True}, False), (case_epoll, {"events": OUT}, False),
     (case_epoll, {"count": 2}, False), (case_epoll, {"count": 0}, False), (case_removed, {}, False), (case_epoll_reused, {}, True),
     (case_several, {}, True), (case_several, {"both": False}, False), (case_poll, {}, True))
 

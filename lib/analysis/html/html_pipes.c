@@ -55,12 +55,14 @@ static struct pt_html_transfer first_ready(const struct pt_html_watch *w,
                                            const struct pt_report_ready *ready, int64_t ns,
                                            const struct pt_report_channel **channel)
 {
-    struct pt_html_transfer found = { .thread = NULL }, t;
+    struct pt_html_transfer found = { .thread = NULL }, t, other = found;
 
     for (unsigned i = 0; i < ready->count; i++) {
         t = first_since(w, &ready->at[i], ns);
-        if (!t.thread)
-            return t;
+        if (ready->also[i].side >= 0)
+            other = first_since(w, &ready->also[i], ns);
+        if (!t.thread || (other.thread && other.ns <= t.ns))
+            return (struct pt_html_transfer){ .thread = NULL };
         if (!found.thread || t.ns < found.ns) {
             found = t;
             *channel = &ready->at[i];

@@ -261,12 +261,12 @@ static bool find_descriptor(const struct pt_report_channels *c, pid_t pid, uint3
     return true;
 }
 
-/* With both it is not known which of them ended the wait. */
-static int side_of_events(unsigned events)
+static int side_of_events(unsigned events, bool *both)
 {
     bool in = events & (POLLIN | POLLRDNORM), out = events & (POLLOUT | POLLWRNORM);
 
-    return in == out ? NONE : in ? READS : WRITES;
+    *both = in && out;
+    return in ? READS : out ? WRITES : NONE;
 }
 
 void pt_report_channels_ready(const struct pt_report_channels *c, const struct posixtrace_event *e,
@@ -276,6 +276,7 @@ void pt_report_channels_ready(const struct pt_report_channels *c, const struct p
     uint16_t count, events;
     uint64_t which;
     uint32_t descriptor;
+    bool both;
 
     ready->known = false;
     ready->count = 0;
@@ -290,7 +291,8 @@ void pt_report_channels_ready(const struct pt_report_channels *c, const struct p
         memcpy(&events, data + 12 + count * sizeof which + i * sizeof events, sizeof events);
         if (!find_descriptor(c, e->pid, pt_report_u32(e, 0), which, gap, &descriptor))
             return;
-        ready->at[i] = channel_of(c, e->pid, descriptor, side_of_events(events), gap);
+        ready->at[i] = channel_of(c, e->pid, descriptor, side_of_events(events, &both), gap);
+        ready->also[i] = channel_of(c, e->pid, descriptor, both ? WRITES : NONE, gap);
         if (ready->at[i].side == NONE)
             return;
     }

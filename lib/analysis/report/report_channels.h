@@ -34,6 +34,8 @@ struct pt_report_ready {
     bool known; /* all that was ready is here, each as one side of a channel */
     unsigned count;
     struct pt_report_channel at[POSIXTRACE_READY_MAX];
+    /* Ready to read and to write: the second, which has ended the wait if its call came first. */
+    struct pt_report_channel also[POSIXTRACE_READY_MAX];
 };
 
 struct pt_report_channels {

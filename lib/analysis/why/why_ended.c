@@ -33,7 +33,13 @@ static struct pt_report_channel ready_channel(const posixtrace_why_t *w,
                                     .channel = ready->at[i] };
 
         wake = pt_why_waker(pt_why_wakes(w, &part), th, open->ns, th->at, &count);
-        if (!wake || !may_wait(w, &ready->at[i]) || (first && first->thread != wake->thread))
+        part.channel = ready->also[i];
+        if (wake && part.channel.side >= 0)
+            pt_why_waker(pt_why_wakes(w, &part), th, open->ns, wake->at.from, &count);
+        else
+            count = 0;
+        if (!wake || (count > 0 && may_wait(w, &part.channel)) || !may_wait(w, &ready->at[i]) ||
+            (first && first->thread != wake->thread))
             return none;
         if (!first || wake->at.from < first->at.from)
             found = ready->at[i];
