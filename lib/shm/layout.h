@@ -346,9 +346,9 @@ struct pt_seg_header {
     uint32_t writers;     /* slots claimed and not ended */
     uint32_t full_chunks; /* FULL now */
     uint32_t hint;
-    uint32_t overrun;  /* set with each loss, reset by get_status */
-    uint32_t recycled; /* LOOP: events were overwritten since the stream was last empty */
-    uint32_t zero_3;
+    uint32_t overrun;     /* set with each loss, reset by get_status */
+    uint32_t recycled;    /* LOOP: events were overwritten since the stream was last empty */
+    uint32_t overwritten; /* LOOP: low bits of pt_info.closed of the chunk overwritten last */
     uint64_t last_sweep_ns;
     uint64_t owner_look_ns; /* CLOCK_MONOTONIC: the last check by a writer whether the owner
                              * lives */
@@ -363,7 +363,7 @@ struct pt_seg_header {
 
     /* The clock table, see syncpoint.h. */
     __attribute__((aligned(64))) uint32_t syncs;
-    uint32_t zero_4;
+    uint32_t sync_looked; /* when a writer last compared the clocks: pt_syncpoint_look */
     struct pt_sync sync_first;
     uint64_t sync_used[2];
     uint64_t sync_next[PT_SYNC_PAIRS];

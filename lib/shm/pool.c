@@ -12,6 +12,7 @@
  * this many it is a process that scribbles over the words. */
 #define TAKE_TURNS 65536u
 #define SWEEP_NS   100000000u /* look for dead writers at most this often */
+#define NEAR_LOOKS 8u         /* chunks that are examined before the whole pool */
 #define GROW_LOOKS 16u        /* slots that are examined before the pool grows */
 
 static uint64_t new_gen(struct pt_seg_header *h)
@@ -63,17 +64,36 @@ static bool take_free(struct pt_seg_header *h, struct pt_info *info, uint64_t *w
     return true;
 }
 
+/* The chunk after i, of n, in a ring. */
+static uint32_t after(uint32_t i, uint32_t n)
+{
+    return i + 1 < n ? i + 1 : 0;
+}
+
+/* Remembers where the next one who takes a chunk starts.  That chunk's header is fetched now, so
+ * that the event that takes it does not wait for memory. */
+static void note_taken(struct pt_seg *seg, uint32_t i, uint32_t n)
+{
+    const char *next = (const char *)pt_seg_chunk(seg, after(i, n));
+
+    pt_store_relaxed(&seg->h->hint, i + 1);
+    __builtin_prefetch(next, 1);
+    __builtin_prefetch(next + 64, 1);
+    __builtin_prefetch(next + sizeof(struct pt_chunk), 1);
+}
+
 /* One pass over the pool.  FULL: nothing free and nothing to adopt. */
 static enum pt_pool_take scan(struct pt_seg *seg, uint32_t slot, uint32_t need, uint32_t *index)
 {
     struct pt_seg_header *h = seg->h;
-    uint32_t n = pt_seg_chunk_count(seg), start = pt_load_relaxed(&h->hint);
+    uint32_t n = pt_seg_chunk_count(seg), i = pt_load_relaxed(&h->hint);
     /* Control chunks hold nothing but the control writer's records. */
     bool adopt = pt_seg_slot(seg, slot)->author.level != PT_LEVEL_CONTROL;
 
     n = pt_seg_reachable(seg, n);
-    for (uint32_t k = 0; k < n; k++) {
-        uint32_t i = (start + k) % n;
+    if (i >= n)
+        i = 0;
+    for (uint32_t k = 0; k < n; k++, i = after(i, n)) {
         struct pt_info *info = pt_seg_info(seg, i);
         uint64_t w = pt_load_acquire(&info->word), gen;
 
@@ -81,7 +101,7 @@ static enum pt_pool_take scan(struct pt_seg *seg, uint32_t slot, uint32_t need, 
             gen = new_gen(h);
             if (!take_free(h, info, &w, pt_word_make(PT_CHUNK_OWNED, slot, gen)))
                 continue;
-            pt_store_relaxed(&h->hint, i + 1);
+            note_taken(seg, i, n);
             init_chunk(seg, i, slot, gen);
             *index = i;
             return PT_POOL_TAKEN;
@@ -106,7 +126,7 @@ static enum pt_pool_take scan(struct pt_seg *seg, uint32_t slot, uint32_t need, 
             }
             if (!room)
                 continue;
-            pt_store_relaxed(&h->hint, i + 1);
+            note_taken(seg, i, n);
             *index = i;
             return PT_POOL_ADOPTED;
         }
@@ -156,53 +176,80 @@ static void announce_loss(struct pt_seg *seg, uint32_t i, uint64_t w)
     pt_note_overrun(h);
 }
 
+/* Is the chunk one that LOOP may overwrite? */
+static bool is_closed(uint64_t word)
+{
+    return pt_word_state(word) == PT_CHUNK_FULL || pt_word_state(word) == PT_CHUNK_ORPHAN;
+}
+
 /*
- * LOOP: takes the chunk that was closed first.  Order: the loss is announced,
- * then the word changes; a reader that finds its chunk gone finds the
- * announcement too.
+ * The chunk to be overwritten, or a free one; UINT32_MAX: all are being written.  word: as it was
+ * loaded.
  */
-static enum pt_pool_take recycle(struct pt_seg *seg, uint32_t slot, uint32_t *index)
+static uint32_t find_oldest(struct pt_seg *seg, uint32_t n, uint64_t *word)
+{
+    uint32_t victim = UINT32_MAX;
+    uint64_t oldest = UINT64_MAX;
+
+    for (uint32_t i = 0; i < n; i++) {
+        struct pt_info *info = pt_seg_info(seg, i);
+        uint64_t w = pt_load_acquire(&info->word), closed = pt_load_relaxed(&info->closed);
+
+        if (pt_word_state(w) == PT_CHUNK_FREE) {
+            *word = w;
+            return i;
+        }
+        if (is_closed(w) && closed < oldest) {
+            oldest = closed;
+            victim = i;
+            *word = w;
+        }
+    }
+    return victim;
+}
+
+/* Takes chunk i, free or closed, whose word is that.  Order: the loss is announced, then the word
+ * changes; a reader that finds its chunk gone finds the announcement too. */
+static bool overwrite(struct pt_seg *seg, uint32_t slot, uint32_t i, uint32_t n, uint64_t word)
 {
     struct pt_seg_header *h = seg->h;
+    struct pt_info *info = pt_seg_info(seg, i);
+    uint32_t closed = (uint32_t)pt_load_relaxed(&info->closed);
+    uint64_t gen, taken;
 
-    for (unsigned turns = 0; turns < TAKE_TURNS; turns++) {
-        uint32_t n = pt_seg_chunk_count(seg), victim = UINT32_MAX;
-        uint64_t oldest = UINT64_MAX, word = 0, gen;
-
-        n = pt_seg_reachable(seg, n);
-        for (uint32_t i = 0; i < n; i++) {
-            struct pt_info *info = pt_seg_info(seg, i);
-            uint64_t w = pt_load_acquire(&info->word);
-            unsigned state = pt_word_state(w);
-            uint64_t closed = pt_load_relaxed(&info->closed);
-
-            if (state == PT_CHUNK_FREE) {
-                victim = i;
-                word = w;
-                break;
-            }
-            if ((state == PT_CHUNK_FULL || state == PT_CHUNK_ORPHAN) && closed < oldest) {
-                oldest = closed;
-                victim = i;
-                word = w;
-            }
-        }
-        if (victim == UINT32_MAX)
-            return PT_POOL_FULL;
-        if (pt_word_state(word) != PT_CHUNK_FREE)
-            announce_loss(seg, victim, word);
-        gen = new_gen(h);
-        if (pt_word_state(word) == PT_CHUNK_FREE
-                ? !take_free(h, pt_seg_info(seg, victim), &word,
-                             pt_word_make(PT_CHUNK_OWNED, slot, gen))
-                : !pt_cas_seqcst(&pt_seg_info(seg, victim)->word, &word,
-                                 pt_word_make(PT_CHUNK_OWNED, slot, gen)))
-            continue;
+    if (pt_word_state(word) != PT_CHUNK_FREE)
+        announce_loss(seg, i, word);
+    gen = new_gen(h);
+    taken = pt_word_make(PT_CHUNK_OWNED, slot, gen);
+    if (pt_word_state(word) == PT_CHUNK_FREE) {
+        if (!take_free(h, info, &word, taken))
+            return false;
+    } else {
+        if (!pt_cas_seqcst(&info->word, &word, taken))
+            return false;
+        pt_store_relaxed(&h->overwritten, closed);
         if (pt_word_state(word) == PT_CHUNK_FULL)
             pt_add_relaxed(&h->full_chunks, (uint32_t)-1);
-        init_chunk(seg, victim, slot, gen);
-        *index = victim;
-        return PT_POOL_TAKEN;
+    }
+    note_taken(seg, i, n);
+    init_chunk(seg, i, slot, gen);
+    return true;
+}
+
+/* LOOP: takes the chunk that was closed first. */
+static enum pt_pool_take recycle(struct pt_seg *seg, uint32_t slot, uint32_t *index)
+{
+    for (unsigned turns = 0; turns < TAKE_TURNS; turns++) {
+        uint32_t n = pt_seg_reachable(seg, pt_seg_chunk_count(seg));
+        uint64_t word = 0;
+        uint32_t victim = find_oldest(seg, n, &word);
+
+        if (victim == UINT32_MAX)
+            return PT_POOL_FULL;
+        if (overwrite(seg, slot, victim, n, word)) {
+            *index = victim;
+            return PT_POOL_TAKEN;
+        }
     }
     return PT_POOL_FULL;
 }
@@ -212,11 +259,56 @@ static bool has_fallen(const struct pt_seg_header *h, uint32_t writers)
     return (int32_t)(pt_load_seqcst(&h->writers) - writers) < 0;
 }
 
-static bool sweep_is_due(struct pt_seg_header *h)
+/* The resolution of the coarse clock, a few ms, is enough. */
+static bool sweep_is_due(const struct pt_seg_header *h, uint64_t *now, uint64_t *last)
 {
-    uint64_t now = pt_clock_now(PT_CLOCK_MONOTONIC), last = pt_load_relaxed(&h->last_sweep_ns);
+    *now = pt_clock_shared_ns(CLOCK_MONOTONIC_COARSE);
+    *last = pt_load_relaxed(&h->last_sweep_ns);
+    return *now - *last >= SWEEP_NS;
+}
 
-    return now - last >= SWEEP_NS && pt_cas_seqcst(&h->last_sweep_ns, &last, now);
+static bool begin_sweep(struct pt_seg_header *h)
+{
+    uint64_t now, last;
+
+    return sweep_is_due(h, &now, &last) && pt_cas_seqcst(&h->last_sweep_ns, &last, now);
+}
+
+/* True for one of at most 2n takes, of at least n. */
+static bool is_turn(uint64_t take, uint32_t n)
+{
+    return (take & ((UINT64_C(2) << (31 - __builtin_clz(n | 1u))) - 1)) == 0;
+}
+
+/*
+ * LOOP, the usual case: no chunk is free, no memory is to be had, and the chunk that was closed
+ * next after the one overwritten last is close to that.  It is the oldest, but for one whose
+ * writer was stopped between taking the number and closing (pt_pool_close): that becomes the oldest
+ * when the whole pool is examined next.  The number of chunks in use may be too high after a kill,
+ * and chunks to be adopted are not seen: so the whole pool is examined once in one or two turns.
+ */
+static bool take_next(struct pt_seg *seg, uint32_t slot, uint32_t *index)
+{
+    struct pt_seg_header *h = seg->h;
+    uint32_t all = pt_seg_chunk_count(seg), n = pt_seg_reachable(seg, all);
+    uint32_t i = pt_load_relaxed(&h->hint), number = pt_load_relaxed(&h->overwritten) + 1;
+    uint64_t now, last;
+
+    if (pt_load_relaxed(&h->used_chunks) < all || may_grow(seg, all) ||
+        is_turn(pt_load_relaxed(&h->next_gen), all) || sweep_is_due(h, &now, &last))
+        return false;
+    if (i >= n)
+        i = 0;
+    for (uint32_t k = 0; k < NEAR_LOOKS; k++, i = after(i, n)) {
+        const struct pt_info *info = pt_seg_info(seg, i);
+        uint64_t word = pt_load_acquire(&info->word);
+
+        if (!is_closed(word) || (uint32_t)pt_load_relaxed(&info->closed) != number)
+            continue;
+        *index = i;
+        return overwrite(seg, slot, i, n, word);
+    }
+    return false;
 }
 
 /*
@@ -235,6 +327,8 @@ enum pt_pool_take pt_pool_take(struct pt_seg *seg, uint32_t slot, uint32_t need,
 
     pt_assert_call(slot < PT_SLOT_MAX);
     pt_assert_call(need <= seg->g.chunk_size - sizeof(struct pt_chunk));
+    if (loop && take_next(seg, slot, index))
+        return PT_POOL_TAKEN;
     for (unsigned turns = 0; turns < TAKE_TURNS; turns++) {
         uint32_t writers = pt_load_seqcst(&seg->h->writers);
 
@@ -249,7 +343,7 @@ enum pt_pool_take pt_pool_take(struct pt_seg *seg, uint32_t slot, uint32_t need,
         r = grow(seg);
         if (r == PT_POOL_TAKEN || has_fallen(seg->h, writers))
             continue;
-        if (!swept && sweep_is_due(seg->h)) {
+        if (!swept && begin_sweep(seg->h)) {
             swept = true;
             if (pt_slot_sweep(seg) > 0)
                 continue;

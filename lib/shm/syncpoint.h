@@ -51,6 +51,17 @@ void pt_syncpoint_first(struct pt_seg_header *h, int clock);
 /* Adds a pair if the newest point is over a second old and off by more than 2 us.
  * Async-signal-safe; any process. */
 void pt_syncpoint_maintain(struct pt_seg_header *h, int clock);
+/* The same, at most once in 2^22 ticks, 1 to 4 ms, of all writers; now: a recent time.  Comparing
+ * the clocks takes longer than a change of chunk. */
+static inline void pt_syncpoint_look(struct pt_seg_header *h, int clock, uint64_t now)
+{
+    uint32_t period = (uint32_t)(now >> 22);
+
+    if (pt_load_relaxed(&h->sync_looked) == period)
+        return;
+    pt_store_relaxed(&h->sync_looked, period);
+    pt_syncpoint_maintain(h, clock);
+}
 
 /* How many points there are; those for all times up to ts are among them for ever.  Changes
  * the segment, so that no later point is in force before ts. */

@@ -267,7 +267,7 @@ static enum pt_pool_take take_chunk(struct pt_writer *writer, uint32_t need)
     pt_writer_copy_one(writer);
     pt_store_release(&s->chunk_base, s->next_no - (pt_writer_committed(writer) >> 32));
     pt_store_release(&s->chunk, index + 1);
-    pt_syncpoint_maintain(writer->h, writer->seg->g.clock);
+    pt_syncpoint_look(writer->h, writer->seg->g.clock, c->base_ts);
     return r;
 }
 

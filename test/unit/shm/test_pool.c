@@ -237,6 +237,98 @@ START_TEST(recycled_in_order_of_closing)
 }
 END_TEST
 
+/* A LOOP stream that has wrapped: all chunks closed, in the order of their places. */
+static uint32_t wrapped(uint32_t slot)
+{
+    uint32_t n = seg.h->base_chunks + 1;
+
+    for (uint32_t i = 0; i < n; i++)
+        taken(slot);
+    for (uint32_t i = 0; i < n; i++)
+        pt_pool_close(&seg, i, slot, 0);
+    return n;
+}
+
+static uint32_t overwritten(uint32_t slot)
+{
+    uint32_t index = UINT32_MAX;
+
+    ck_assert_int_eq(take(slot, true, &index), PT_POOL_TAKEN);
+    return index;
+}
+
+/* Turn for turn the chunk that was closed first, whatever the order of closing was: two chunks are
+ * in use at a time, and the later one is closed before or after the earlier one. */
+START_TEST(oldest_for_many_turns)
+{
+    uint64_t oldest, random = 1;
+    uint32_t slot, n, held, a;
+
+    ring_create(&seg, SIZE);
+    slot = ring_attach(&seg, 0);
+    n = wrapped(slot);
+    held = overwritten(slot);
+    for (unsigned turn = 0; turn < 5000; turn++) {
+        oldest = UINT64_MAX;
+        for (uint32_t i = 0; i < n; i++)
+            if (ring_state(&seg, i) == PT_CHUNK_FULL && pt_seg_info(&seg, i)->closed < oldest)
+                oldest = pt_seg_info(&seg, i)->closed;
+        a = overwritten(slot);
+        ck_assert_uint_eq(pt_seg_info(&seg, a)->closed, oldest);
+        random = random * 6364136223846793005u + 1442695040888963407u;
+        if (random >> 63) {
+            uint32_t swap = a;
+
+            a = held;
+            held = swap;
+        }
+        pt_pool_close(&seg, a, slot, 0);
+    }
+    ck_assert_uint_eq(seg.h->used_chunks, n);
+    ck_assert_uint_eq(seg.h->full_chunks, n - 1);
+    ring_remove(&seg);
+}
+END_TEST
+
+/* A writer that was stopped between taking its number and closing: its chunk is overwritten before
+ * two turns are over, and so is one that the count of chunks in use has lost.  An orphan is adopted
+ * in that time. */
+START_TEST(nothing_is_passed_over_for_ever)
+{
+    uint32_t slot, n, late, a;
+    bool found = false;
+
+    for (unsigned what = 0; what < 3; what++, found = false) {
+        ring_create(&seg, SIZE);
+        slot = ring_attach(&seg, 0);
+        n = wrapped(slot);
+        late = overwritten(slot);
+        pt_pool_close(&seg, overwritten(slot), slot, 0);
+        pt_pool_close(&seg, late, slot, 0);
+        seg.h->next_close--; /* no number is missing, which would be seen */
+        if (what == 0) {
+            pt_seg_info(&seg, late)->closed = 0;
+        } else if (what == 1) {
+            ck_assert(pt_pool_free(&seg, late, pt_seg_info(&seg, late)->word));
+            seg.h->used_chunks++;
+        } else {
+            a = overwritten(slot);
+            pt_pool_orphan(&seg, a, slot, 1);
+            late = a;
+        }
+        for (uint32_t i = 0; i < 4 * n && !found; i++) {
+            enum pt_pool_take r = take(slot, true, &a);
+
+            ck_assert(r == PT_POOL_TAKEN || (what == 2 && r == PT_POOL_ADOPTED));
+            found = a == late;
+            pt_pool_close(&seg, a, slot, 0);
+        }
+        ck_assert_msg(found, "case %u", what);
+        ring_remove(&seg);
+    }
+}
+END_TEST
+
 /* What was read already is no loss. */
 START_TEST(consumed_is_not_lost)
 {
@@ -646,6 +738,8 @@ static void add(TCase *tc)
     tcase_add_test(tc, growth_is_backed_as_it_is_used);
     tcase_add_test(tc, growth_does_not_depend_on_the_size);
     tcase_add_test(tc, recycled_in_order_of_closing);
+    tcase_add_test(tc, oldest_for_many_turns);
+    tcase_add_test(tc, nothing_is_passed_over_for_ever);
     tcase_add_test(tc, consumed_is_not_lost);
     tcase_add_test(tc, repair_after_an_abandoned_take);
     tcase_add_test(tc, recorded_through_changes);
