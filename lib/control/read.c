@@ -200,7 +200,7 @@ int pt_stream_read(struct pt_stream *s, enum pt_read_mode mode, const struct tim
         }
         if (!asked) {
             futex = pt_load_seqcst(&s->seg->h->reader_futex);
-            pt_or_seqcst(&s->seg->h->attention, PT_WAIT_READER);
+            pt_or_seqcst(pt_attention(s->seg->h), PT_WAIT_READER);
             pt_barrier_all();
             asked = true;
             continue;

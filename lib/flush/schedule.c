@@ -77,7 +77,7 @@ void pt_flush_wait(struct pt_flusher *f, uint32_t futex)
     uint64_t at;
 
     if (waits) {
-        pt_or_seqcst(&h->attention, PT_WAIT_FLUSHER);
+        pt_or_seqcst(pt_attention(h), PT_WAIT_FLUSHER);
         if (f->stream->seg->g.fences)
             pt_fence_seqcst();
         else
@@ -92,7 +92,7 @@ void pt_flush_wait(struct pt_flusher *f, uint32_t futex)
     until.tv_sec = (time_t)(at / 1000000000u);
     until.tv_nsec = (long)(at % 1000000000u);
     pt_futex_wait(&h->flush_futex, futex, CLOCK_MONOTONIC, at ? &until : NULL);
-    if (!waits || (pt_load_seqcst(&h->attention) & PT_WAIT_FLUSHER))
+    if (!waits || (pt_load_seqcst(pt_attention(h)) & PT_WAIT_FLUSHER))
         return;
     if (pt_flush_by_itself(f) && !f->deadline)
         f->deadline = pt_clock_ns(CLOCK_MONOTONIC) + DELAY_NS;

@@ -74,6 +74,7 @@ struct pt_writer {
     struct pt_slot *slot;
     struct pt_seg_header *h;
     struct pt_writer *next; /* of the writers for several streams, see struct pt_thread */
+    uint32_t *attention;    /* pt_attention(h) */
     __attribute__((aligned(64))) uint64_t last; /* time of the last record */
     uint64_t *word;                             /* of the thread */
     uint32_t max_inline; /* most data that the inline copy is for: see PT_EVENT_INLINE */
@@ -121,7 +122,7 @@ struct pt_one {
                      * of 8 bytes may begin; negative: none */
     uint64_t base;
     struct pt_slot *slot;
-    struct pt_seg_header *h;
+    uint32_t *attention;
 };
 /* The bytes of an event with 8 bytes of data. */
 #define PT_EVENT_8 (PT_RECORD_HEAD + 8u)
@@ -133,7 +134,7 @@ static inline PT_ALWAYS_INLINE void pt_writer_copy(const struct pt_writer *write
     one->last_8 = (int64_t)writer->limit - (int64_t)(sizeof(struct pt_chunk) + PT_EVENT_8);
     one->base = writer->base;
     one->slot = writer->slot;
-    one->h = writer->h;
+    one->attention = writer->attention;
 }
 
 /* The members of a writer that an event in several streams loads, see writer/event_multi.c. */
@@ -141,7 +142,7 @@ struct pt_ready {
     uint8_t *chunk;
     uint64_t base;
     struct pt_slot *slot;
-    struct pt_seg_header *h;
+    uint32_t *attention;
     uintptr_t origin; /* where the record of an event with count 0 would be */
 };
 

@@ -19,9 +19,9 @@ void pt_stream_wake(struct pt_seg_header *h, uint32_t waiters)
 {
     uint32_t was;
 
-    if (pt_load_seqcst(&h->attention) & waiters & PT_WAIT_FLUSHER)
+    if (pt_load_seqcst(pt_attention(h)) & waiters & PT_WAIT_FLUSHER)
         wake(&h->flush_futex);
-    was = pt_and_seqcst(&h->attention, ~waiters) & waiters;
+    was = pt_and_seqcst(pt_attention(h), ~waiters) & waiters;
     if (was & PT_WAIT_READER)
         wake(&h->reader_futex);
     if (was & PT_WAIT_FLUSHER)
@@ -32,7 +32,7 @@ bool pt_stream_stop_full(struct pt_seg_header *h, uint64_t *state, uint64_t ts)
 {
     if (!pt_state_change(h, state, PT_AUTOSTOPPED, ts))
         return false;
-    pt_or_seqcst(&h->attention, PT_WAIT_STOPPED);
+    pt_or_seqcst(pt_attention(h), PT_WAIT_STOPPED);
     pt_stream_wake(h, PT_WAIT_READER | PT_WAIT_FLUSHER);
     pt_add_seqcst(&h->flush_futex, 1u);
     pt_futex_wake_all(&h->flush_futex);
@@ -44,9 +44,9 @@ bool pt_stream_stop_full(struct pt_seg_header *h, uint64_t *state, uint64_t ts)
  * bit is harmless: writers check the state. */
 void pt_stream_forget_stop(struct pt_seg_header *h)
 {
-    pt_and_seqcst(&h->attention, ~PT_WAIT_STOPPED);
+    pt_and_seqcst(pt_attention(h), ~PT_WAIT_STOPPED);
     if (pt_state_is_full(pt_load_seqcst(&h->state)))
-        pt_or_seqcst(&h->attention, PT_WAIT_STOPPED);
+        pt_or_seqcst(pt_attention(h), PT_WAIT_STOPPED);
 }
 
 void pt_fill_watermark_tell(struct pt_seg_header *h)

@@ -123,7 +123,8 @@ static bool sizes_fit(const struct pt_geometry *g, uint64_t size)
         return false;
     return g->procs_off % PAGE == 0 && g->procs_off >= sizeof(struct pt_seg_header) &&
            g->procs_off + (uint64_t)PT_PROC_MAX * sizeof(struct pt_proc) <= g->infos_off &&
-           g->infos_off % PAGE == 0 && g->slots_off % PAGE == 0 && g->chunks_off % 64 == 0 &&
+           g->infos_off % PAGE == 0 && g->slots_off % PT_COLOUR_BYTES == 0 &&
+           g->chunks_off % PT_COLOUR_BYTES == 0 &&
            g->infos_off + (uint64_t)g->chunk_max * sizeof(struct pt_info) <= g->slots_off &&
            g->slots_off + (uint64_t)PT_SLOT_MAX * sizeof(struct pt_slot) <= g->chunks_off &&
            g->chunks_off + chunks <= size;

@@ -19,8 +19,6 @@
 #include "shm/liveness.h"
 #include "shm/segment_map.h"
 
-#define COLOUR_BYTES 128u
-#define COLOURS      32u
 /* A stream that does not fit into the directory's file system gets memory
  * without a name only up to here: tmpfs has a limit for a reason. */
 #define NAMELESS_MAX (256u << 20)
@@ -68,16 +66,11 @@ uint32_t pt_seg_writers_of(const struct pt_attr *attr)
     return (uint32_t)for_writers(PT_GROWTH_BYTES, size);
 }
 
-/*
- * The chunks of the streams of one process start at different offsets in a page.  An event in
- * several streams stores and loads at the same position of each chunk; with equal offsets 4K
- * aliasing (struct pt_slot) would delay a load of one stream until a store to another is done.
- */
 static uint32_t next_colour(void)
 {
     static uint32_t count;
 
-    return pt_add_relaxed(&count, 1u) % COLOURS * COLOUR_BYTES;
+    return pt_add_relaxed(&count, 1u) % PT_COLOURS;
 }
 
 /* Chunks for further writers, one each.  Where files or address space are limited, fewer. */
@@ -98,14 +91,14 @@ static uint64_t growth(const struct pt_seg_header *h)
 static int place_parts(struct pt_seg_header *h, uint64_t further)
 {
     uint64_t procs = pt_seg_page_up(sizeof *h), infos, slots, chunks;
-    uint64_t count = h->base_chunks + further;
+    uint64_t count = h->base_chunks + further, offset = h->colour * PT_COLOUR_BYTES;
 
     if (count >= 1u << 26 || count * h->chunk_size > (uint64_t)1 << (sizeof(void *) > 4 ? 40 : 30))
         return -ENOMEM;
     h->chunk_max = (uint32_t)count;
     infos = pt_seg_page_up(procs + PT_PROC_MAX * sizeof(struct pt_proc));
-    slots = pt_seg_page_up(infos + count * sizeof(struct pt_info));
-    chunks = pt_seg_page_up(slots + (uint64_t)PT_SLOT_MAX * sizeof(struct pt_slot)) + next_colour();
+    slots = pt_seg_page_up(infos + count * sizeof(struct pt_info)) + offset;
+    chunks = pt_seg_page_up(slots + (uint64_t)PT_SLOT_MAX * sizeof(struct pt_slot)) + offset;
     if (chunks > UINT32_MAX)
         return -ENOMEM;
     h->procs_off = (uint32_t)procs;
@@ -114,7 +107,7 @@ static int place_parts(struct pt_seg_header *h, uint64_t further)
     h->chunks_off = (uint32_t)chunks;
     h->size = pt_seg_page_up(chunks + count * h->chunk_size);
     pt_assert(h->procs_off % PT_PAGE == 0 && h->infos_off % PT_PAGE == 0 &&
-              h->slots_off % PT_PAGE == 0 && h->chunks_off % 64 == 0);
+              h->slots_off % PT_COLOUR_BYTES == 0 && h->chunks_off % PT_COLOUR_BYTES == 0);
     pt_assert(procs < infos && infos < slots && slots < chunks && chunks < h->size);
     return 0;
 }
@@ -127,6 +120,7 @@ static int lay_out(struct pt_seg_header *h, const struct pt_seg_request *q)
     int r;
 
     pt_seg_geometry(&q->attr, &h->chunk_size, &h->base_chunks);
+    h->colour = next_colour();
     further = growth(h);
     r = place_parts(h, further);
     while (r == 0 && further > 0 && !pt_seg_has_space(2 * h->size))

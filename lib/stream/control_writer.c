@@ -78,7 +78,7 @@ bool pt_stream_put_control(struct pt_stream *s, uint32_t id, const void *data, u
         pt_store_seqcst(&slot->inside, 0u);
         pt_fence_seqcst();
     }
-    if (pt_load_relaxed(&h->attention) & PT_WAIT_READER)
+    if (pt_load_relaxed(pt_attention(h)) & PT_WAIT_READER)
         pt_stream_wake(h, PT_WAIT_READER);
     return written;
 }

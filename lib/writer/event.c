@@ -188,7 +188,7 @@ struct pt_writer *pt_event_writer(struct pt_self *self, struct pt_thread *t, uns
 
 void pt_event_attend(struct pt_writer *writer)
 {
-    uint32_t a = pt_load_relaxed(&writer->h->attention);
+    uint32_t a = pt_load_relaxed(writer->attention);
 
     if (a & (PT_WAIT_READER | PT_WAIT_FLUSHER))
         pt_stream_wake(writer->h, PT_WAIT_READER | PT_WAIT_FLUSHER);
@@ -213,7 +213,7 @@ void pt_event_leave_writer(struct pt_writer *writer)
     if (writer->plain_clock == PT_CLOCK_NOT_PLAIN)
         pt_fence_seqcst();
     pt_fence_compiler();
-    if (pt_load_relaxed(&writer->h->attention))
+    if (pt_load_relaxed(writer->attention))
         pt_event_attend(writer);
 }
 

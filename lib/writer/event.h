@@ -68,6 +68,9 @@ void pt_event_cpu_time(uint64_t addr, uintptr_t frame) PT_HIDDEN PT_COLD;
 #define PT_EVENT_WORDS 2u
 void pt_event_words_other(uint32_t id, size_t size, uint64_t first, uint64_t second, uint64_t addr,
                           uintptr_t frame) PT_HIDDEN PT_NOINLINE;
+/* The same, inside the copied writer, which has no room for it.  Leaves it first. */
+void pt_event_words_no_room(uint32_t id, size_t size, uint64_t first, uint64_t second,
+                            uint64_t addr, uintptr_t frame) PT_HIDDEN PT_COLD;
 /* Inside at level 0, in one stream, that of the thread's copy: any size of data. Leaves the
  * event. */
 void pt_event_sized(uint32_t id, const void *data, size_t len, uint64_t addr, struct pt_thread *t)
@@ -223,7 +226,7 @@ PT_VALIDATOR bool pt_event_one_is_copy(const struct pt_thread *t)
         return false;
     pt_writer_copy(writer, &is);
     return is.chunk == t->one.chunk && is.last_8 == t->one.last_8 && is.base == t->one.base &&
-           is.slot == t->one.slot && is.h == t->one.h &&
+           is.slot == t->one.slot && is.attention == t->one.attention &&
            is.slot == pt_seg_slot(writer->seg, writer->slot_index) &&
            writer->limit <= writer->seg->g.chunk_size;
 }
@@ -233,7 +236,7 @@ static inline PT_ALWAYS_INLINE void pt_event_finish(struct pt_thread *t)
 {
     pt_store_release(&t->one.slot->inside, 0u);
     pt_fence_compiler();
-    if (pt_unlikely(pt_load_plain(&t->one.h->attention)))
+    if (pt_unlikely(pt_load_plain(t->one.attention)))
         pt_event_attention(t->one_writer);
     else
         pt_event_leave(&t->word);
@@ -320,7 +323,9 @@ static inline PT_ALWAYS_INLINE void pt_event_record_words(uint32_t id, size_t si
             pt_event_finish(t);
             return;
         }
-        pt_store_release(&t->one.slot->inside, 0u);
+        pt_event_words_no_room(id, size, data[0], words > 1 ? data[1] : 0, pt_event_here(),
+                               pt_event_frame());
+        return;
     }
     pt_event_leave(&t->word);
 other:

@@ -99,7 +99,7 @@ static void make_ready(struct pt_thread *t, uint64_t count)
         uint64_t pos = pt_writer_position(writer),
                  left = writer->limit > pos ? writer->limit - pos : 0;
 
-        *r = (struct pt_ready){ writer->chunk, writer->base, writer->slot, writer->h,
+        *r = (struct pt_ready){ writer->chunk, writer->base, writer->slot, writer->attention,
                                 (uintptr_t)writer->chunk + pos - (uintptr_t)(count + 1) * NEED };
         room = left < room ? left : room;
         oldest = writer->base < oldest ? writer->base : oldest;
@@ -160,7 +160,7 @@ static PT_NOINLINE void put_rest(struct pt_thread *t, uint64_t count, uint32_t i
             onward |= 1ull << (writer - t->writers0);
         pt_store_release(&writer->slot->inside, 0u);
         pt_fence_compiler();
-        attention |= pt_load_relaxed(&writer->h->attention) != 0;
+        attention |= pt_load_relaxed(writer->attention) != 0;
     }
     if (attention)
         attend_writers(t);
@@ -269,7 +269,7 @@ static inline __attribute__((always_inline)) uint32_t put_ready(const struct pt_
     pt_fence_compiler();
     pt_store_release(&r->slot->inside, 0u);
     pt_fence_compiler();
-    return pt_load_relaxed(&r->h->attention);
+    return pt_load_relaxed(r->attention);
 }
 
 /* All calls are tail calls, so that this path needs no callee-saved registers. */
@@ -324,4 +324,15 @@ void pt_event_words_other(uint32_t id, size_t size, uint64_t first, uint64_t sec
         pt_event_slow(id, data, size, addr, frame);
     else
         pt_event_multi(id, data, size, addr, pt_event_enter(t, frame));
+}
+
+/* A reader that saw this event under way sleeps until it is left, whatever comes of it. */
+void pt_event_words_no_room(uint32_t id, size_t size, uint64_t first, uint64_t second,
+                            uint64_t addr, uintptr_t frame)
+{
+    struct pt_thread *t = pt_thread_self;
+
+    pt_event_leave_writer(t->one_writer);
+    pt_event_leave(&t->word);
+    pt_event_words_other(id, size, first, second, addr, frame);
 }

@@ -52,6 +52,7 @@ static void bind_writer(struct pt_writer *writer, struct pt_seg *seg, uint32_t i
     pt_assert_call(index < pt_load_acquire(&seg->slots_open));
     writer->seg = seg;
     writer->h = seg->h;
+    writer->attention = pt_attention(seg->h);
     writer->slot = pt_seg_slot(seg, index);
     writer->slot_index = index;
     writer->max_data = (uint32_t)seg->g.attr.max_data;

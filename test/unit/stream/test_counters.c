@@ -282,7 +282,7 @@ START_TEST(reader_is_woken)
     ck_assert_int_eq(posix_trace_start(trid), 0);
     ck_assert_int_eq(pthread_create(&reader, NULL, wait_for_ticks, &trid), 0);
     for (uint64_t i = 0; i < 8; i++) {
-        while (!(pt_load_seqcst(&h->attention) & PT_WAIT_READER))
+        while (!(pt_load_seqcst(pt_attention(h)) & PT_WAIT_READER))
             usleep(100);
         trace(i, i + 1);
     }

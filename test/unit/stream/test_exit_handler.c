@@ -109,7 +109,7 @@ static void *interrupt_reader(void *reader)
     struct pt_seg_header *h = s->seg->h;
 
     pt_handle_put(s);
-    while (!(pt_load_seqcst(&h->attention) & PT_WAIT_READER))
+    while (!(pt_load_seqcst(pt_attention(h)) & PT_WAIT_READER))
         sched_yield();
     pthread_kill(*(pthread_t *)reader, SIGUSR1);
     return NULL;

@@ -9,6 +9,7 @@
  * makes the private copy inaccessible.
  */
 #include <posixtrace/filter.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdio.h>
@@ -241,7 +242,7 @@ END_TEST
 #define SANITIZED 0
 #endif
 
-enum { MAPPINGS_MOST = 100000, BEFORE = 5, AFTER = 20 };
+enum { MAPPINGS_MOST = 100000, BEFORE = 5, AFTER = 20, HEAP_KEPT = 8 << 20 };
 
 static int to_child[2];
 
@@ -288,6 +289,10 @@ static void be_crowded(void)
     trace_id_t trid = create(0, 64 << 10);
     int status;
 
+    /* The heap has room for what posixtrace_get_info() allocates, and keeps it: without mappings it
+     * cannot grow. */
+    NEED(mallopt(M_MMAP_THRESHOLD, HEAP_KEPT) && mallopt(M_TRIM_THRESHOLD, 2 * HEAP_KEPT));
+    free(malloc(HEAP_KEPT - 1));
     NEED(pipe(to_child) == 0);
     NEED(posixtrace_set_handler(trid, TYPE, fork_without_mappings, &events) == 0);
     info = info_of(trid);

@@ -152,12 +152,12 @@ START_TEST(stops_again_in_the_restart)
     struct pt_stream *s = pt_handle_get(trid, ~0u);
 
     fill(trid);
-    ck_assert(pt_load_seqcst(&s->seg->h->attention) & PT_WAIT_STOPPED);
+    ck_assert(pt_load_seqcst(pt_attention(s->seg->h)) & PT_WAIT_STOPPED);
     pt_stream_forget_stop(s->seg->h);
-    ck_assert(pt_load_seqcst(&s->seg->h->attention) & PT_WAIT_STOPPED);
+    ck_assert(pt_load_seqcst(pt_attention(s->seg->h)) & PT_WAIT_STOPPED);
     read_all(trid);
     ck_assert_int_eq(status_of(trid).posix_stream_status, POSIX_TRACE_RUNNING);
-    ck_assert(!(pt_load_seqcst(&s->seg->h->attention) & PT_WAIT_STOPPED));
+    ck_assert(!(pt_load_seqcst(pt_attention(s->seg->h)) & PT_WAIT_STOPPED));
     pt_handle_put(s);
     ck_assert_int_eq(posix_trace_shutdown(trid), 0);
 }

@@ -64,7 +64,7 @@ static void end(void)
 
 static bool waits(uint32_t bit)
 {
-    return pt_load_seqcst(&stream->seg->h->attention) & bit;
+    return pt_load_seqcst(pt_attention(stream->seg->h)) & bit;
 }
 
 /* Has a slot and a chunk, so that the events that follow are short. */
