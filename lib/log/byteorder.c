@@ -49,8 +49,7 @@ static const struct run *const fixed_runs[PT_PACKET_TYPES] = {
     [PT_PACKET_SYNC] = two_runs,        [PT_PACKET_ROUND] = round_runs,
     [PT_PACKET_INDEX] = two_runs,       [PT_PACKET_END] = end_runs,
     [PT_PACKET_DESCRIPTION] = two_runs, [PT_PACKET_MAPPING] = two_runs,
-    [PT_PACKET_CLOCK] = two_runs,
-    [PT_PACKET_PIECE] = piece_runs,
+    [PT_PACKET_CLOCK] = two_runs,       [PT_PACKET_PIECE] = piece_runs,
 };
 
 /* Swaps a number in place; it may be unaligned. */

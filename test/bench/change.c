@@ -2,10 +2,10 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * The events that change the chunk: they close the writer's chunk and take the next one.  With
- * records of one size they are those at equal distances, which follow from the chunk's size; each of
- * their calls is timed as in tail.c.  A stream of each chunk size that streams have by default, and
- * policies: a LOOP stream that has wrapped recycles its oldest chunk, a FLUSH stream takes chunks
- * that its flush thread has freed.
+ * records of one size they are those at equal distances, which follow from the chunk's size; each
+ * of their calls is timed as in tail.c.  There is a stream of each chunk size that streams have by
+ * default, and of two policies: a LOOP stream that has wrapped recycles its oldest chunk, a FLUSH
+ * stream takes chunks that its flush thread has freed.
  */
 #include <stdio.h>
 #include <stdlib.h>
