@@ -8,7 +8,7 @@
 
 build=${POSIXTRACE_BUILD:-build}
 build_packages=(meson ninja-build gcc libc6-dev pkg-config liburcu-dev libzstd-dev
-                zlib1g-dev uthash-dev libbabeltrace2-dev libdw-dev)
+                zlib1g-dev libcurl4-openssl-dev uthash-dev libbabeltrace2-dev libdw-dev)
 test_packages=(g++ check valgrind libc6-dbg python3 mandoc bash-completion spin abigail-tools
                babeltrace2 python3-bt2 python3-protobuf graphviz jq protobuf-compiler fish zsh clang-format
                nodejs eslint chromium firefox-esr)

@@ -13,10 +13,10 @@
 #include "common/tool.h"
 
 static const struct verb *const verbs[] = {
-    &verb_record,  &verb_info,   &verb_print,   &verb_export,  &verb_import, &verb_check,
-    &verb_recover, &verb_list,   &verb_btf,     &verb_metrics, &verb_rta,    &verb_report,
-    &verb_why,     &verb_start,  &verb_stop,    &verb_flush,   &verb_filter, &verb_snapshot,
-    &verb_top,     &verb_doctor, &verb_selftest
+    &verb_record,  &verb_info,  &verb_print,  &verb_export,  &verb_import, &verb_check,
+    &verb_recover, &verb_list,  &verb_btf,    &verb_metrics, &verb_rta,    &verb_report,
+    &verb_why,     &verb_start, &verb_stop,   &verb_flush,   &verb_filter, &verb_snapshot,
+    &verb_top,     &verb_load,  &verb_doctor, &verb_selftest
 };
 
 enum { VERBS = sizeof verbs / sizeof verbs[0] };
@@ -30,6 +30,7 @@ static const char help[] =
     "  print [LOG]      its events, in order, as text, jsonl or csv\n"
     "  export|import IN OUT  to another tool's format; a log from one, or from jsonl\n"
     "  check|recover LOG  is it whole? completes the log of a process that died\n"
+    "  load --to=URL LOG...  into tables of a ClickHouse server\n"
     "  btf check FILE   does a BTF file keep to its specification?\n"
     "  list|top [PID]   streams in memory; live: rates, latencies, waits, deadlocks\n"
     "  report LOG       where the time of its threads went, and for what they waited\n"
@@ -37,8 +38,7 @@ static const char help[] =
     "  metrics LOG      times of its threads, by automata\n"
     "  rta TASKS [LOG]  are the tasks schedulable?\n"
     "  start|stop|flush PID  starts or stops a stream; has its log written\n"
-    "  filter PID       changes which events it records\n"
-    "  snapshot PID     makes a log of what it holds now\n"
+    "  filter|snapshot PID  changes which events it records; a log of what it holds\n"
     "  doctor|selftest  what the surroundings lack; are the promises kept, how fast?\n"
     "\n"
     "  --help [VERB]    print this, or the options of a verb\n"

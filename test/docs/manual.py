@@ -32,11 +32,8 @@ import tempfile
 
 SKIP = 77
 HEADERS = ['trace.h'] + ['posixtrace/' + h for h in (
-    'ada_metrics.h', 'attach.h', 'attr.h', 'block.h', 'clock.h', 'emit.h', 'environment.h', 'event.h', 'filter.h', 'format.h', 'info.h',
-    'jobs.h', 'log.h', 'mapping.h', 'metrics.h', 'page.h', 'pair.h', 'qnx.h', 'report.h', 'rkh.h', 'shark.h', 'stream.h', 'symbols.h',
-    'system.h', 'tables.h', 'typed.h', 'why.h')]
     'ada_metrics.h', 'attach.h', 'attr.h', 'block.h', 'clock.h', 'context.h', 'emit.h', 'environment.h', 'event.h', 'filter.h',
-    'format.h', 'info.h', 'jobs.h', 'log.h', 'mapping.h', 'metrics.h', 'page.h', 'pair.h', 'qnx.h', 'report.h', 'rkh.h', 'shark.h',
+    'format.h', 'info.h', 'jobs.h', 'log.h', 'mapping.h', 'metrics.h', 'native.h', 'page.h', 'pair.h', 'qnx.h', 'report.h', 'rkh.h', 'shark.h',
     'stream.h', 'symbols.h', 'system.h', 'tables.h', 'typed.h', 'why.h')]
 PROTOTYPE = re.compile(r'^((?:const )?\w+(?: \w+)*?[ \n]\*?)(posix_?trace_\w+)'
                        r'\(((?:[^()]|\([^()]*\))*)\)\s*;', re.M)
@@ -47,7 +44,7 @@ NOT_AN_ERROR_NUMBER = {
     'posixtrace_system_text', 'posixtrace_call_text', 'posixtrace_waiting_begin', 'posixtrace_waiting_end',
     'posixtrace_waiting_ns', 'posixtrace_thread_renamed',
     'posixtrace_loss_cause_text', 'posixtrace_stream_directory',
-    'posixtrace_layout_text', 'posixtrace_layout_json', 'posixtrace_table_column', 'posixtrace_table_name',
+    'posixtrace_layout_text', 'posixtrace_layout_json', 'posixtrace_native_column', 'posixtrace_native_left_out', 'posixtrace_native_type', 'posixtrace_table_column', 'posixtrace_table_name',
 }
 
 

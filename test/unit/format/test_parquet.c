@@ -6,7 +6,7 @@
  */
 #include <check.h>
 #include <stdio.h>
-#include "analysis/format/parquet/dictionary.h"
+#include "analysis/tables/dictionary.h"
 #include "analysis/format/parquet/encodings.h"
 #include "analysis/format/parquet/thrift.h"
 #include "support/run_suite.h"

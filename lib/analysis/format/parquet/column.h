@@ -7,8 +7,8 @@
 #ifndef PT_PARQUET_COLUMN_H
 #define PT_PARQUET_COLUMN_H
 
-#include "analysis/format/parquet/bytes.h"
-#include "analysis/format/parquet/dictionary.h"
+#include "analysis/tables/bytes.h"
+#include "analysis/tables/dictionary.h"
 
 /* With the numbers of the format. */
 enum pt_parquet_type {

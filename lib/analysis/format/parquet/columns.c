@@ -1,36 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /* The columns of an event type: their names and types, by its description. */
-#include <stdio.h>
 #include <stdlib.h>
 #include "analysis/format/parquet/types.h"
 
 enum { NOTE_FIELDS = 0 };
 
-static enum pt_parquet_form form_of(const struct posixtrace_field *f)
-{
-    bool chars = f->kind == POSIXTRACE_FIELD_CHAR && f->array;
-
-    if (f->kind == POSIXTRACE_FIELD_STRING || chars)
-        return PT_PARQUET_FORM_STRING;
-    if (f->kind == POSIXTRACE_FIELD_BYTES)
-        return PT_PARQUET_FORM_BYTES;
-    if (f->array)
-        return PT_PARQUET_FORM_LIST;
-    switch (f->kind) {
-    case POSIXTRACE_FIELD_FLOAT: return PT_PARQUET_FORM_FLOAT;
-    case POSIXTRACE_FIELD_BOOL: return PT_PARQUET_FORM_BOOL;
-    case POSIXTRACE_FIELD_CHAR: return PT_PARQUET_FORM_CHAR;
-    default: return f->enumerator_count ? PT_PARQUET_FORM_NAME : PT_PARQUET_FORM_NUMBER;
-    }
-}
-
-static enum pt_parquet_type type_of(const struct posixtrace_field *f, enum pt_parquet_form form)
+static enum pt_parquet_type type_of(const struct posixtrace_field *f, enum pt_form form)
 {
     switch (form) {
-    case PT_PARQUET_FORM_NUMBER: return f->bits == 64 ? PT_PARQUET_INT64 : PT_PARQUET_INT32;
-    case PT_PARQUET_FORM_FLOAT: return f->bits == 64 ? PT_PARQUET_DOUBLE : PT_PARQUET_FLOAT;
-    case PT_PARQUET_FORM_BOOL: return PT_PARQUET_BOOLEAN;
+    case PT_FORM_NUMBER: return f->bits == 64 ? PT_PARQUET_INT64 : PT_PARQUET_INT32;
+    case PT_FORM_FLOAT: return f->bits == 64 ? PT_PARQUET_DOUBLE : PT_PARQUET_FLOAT;
+    case PT_FORM_BOOL: return PT_PARQUET_BOOLEAN;
     default: return PT_PARQUET_BYTES;
     }
 }
@@ -45,39 +26,6 @@ static enum pt_parquet_meaning meaning_of(const struct posixtrace_field *f,
     return PT_PARQUET_PLAIN;
 }
 
-/* Do two values have one name? */
-static bool is_vague(const struct posixtrace_field *f)
-{
-    for (size_t i = 0; i < f->enumerator_count; i++)
-        for (size_t j = 0; j < i; j++)
-            if (strcmp(f->enumerators[i].name, f->enumerators[j].name) == 0)
-                return true;
-    return false;
-}
-
-/* The name of a column, which no other has: EVENT.field, or with #2 and so on. */
-static bool make_name(struct pt_parquet_types *t, const char *event, const char *field,
-                      struct pt_parquet_bytes *name)
-{
-    size_t length, before;
-    char number[24];
-
-    pt_parquet_put_text(name, event, strlen(event));
-    pt_parquet_put(name, ".", 1);
-    pt_parquet_put(name, field, strlen(field));
-    length = name->used;
-    for (unsigned n = 2; !name->failed; n++) {
-        before = t->used.count;
-        if (pt_parquet_texts_number(&t->used, name->at, name->used) == UINT32_MAX)
-            return false;
-        if (t->used.count > before)
-            return true;
-        name->used = length;
-        pt_parquet_put(name, number, (size_t)snprintf(number, sizeof number, "#%u", n));
-    }
-    return false;
-}
-
 static bool add_field(struct pt_parquet_types *t, struct pt_parquet_type_columns *c,
                       const char *event, size_t i)
 {
@@ -86,10 +34,10 @@ static bool add_field(struct pt_parquet_types *t, struct pt_parquet_type_columns
     enum pt_parquet_type type;
 
     f->field = posixtrace_layout_field(c->layout, i);
-    f->form = form_of(f->field);
-    f->vague = is_vague(f->field);
+    f->form = pt_form_of(f->field);
+    f->vague = pt_form_is_vague(f->field);
     type = type_of(f->field, f->form);
-    if (make_name(t, event, f->field->name, &name))
+    if (pt_form_name(&t->used, event, f->field->name, &name))
         f->column = pt_parquet_file_column(t->file, (const char *)name.at, name.used, type,
                                            meaning_of(f->field, type), f->field->bits);
     pt_parquet_bytes_free(&name);
@@ -97,7 +45,7 @@ static bool add_field(struct pt_parquet_types *t, struct pt_parquet_type_columns
         return false;
     f->column->optional = true;
     f->column->rows = &c->rows;
-    f->column->has_names = f->form == PT_PARQUET_FORM_NAME;
+    f->column->has_names = f->form == PT_FORM_NAME;
     t->fields++;
     return true;
 }

@@ -4,7 +4,7 @@
 #ifndef PT_PARQUET_COMPRESS_H
 #define PT_PARQUET_COMPRESS_H
 
-#include "analysis/format/parquet/bytes.h"
+#include "analysis/tables/bytes.h"
 
 enum pt_parquet_codec { PT_PARQUET_UNCOMPRESSED = 0, PT_PARQUET_ZSTD = 6 };
 

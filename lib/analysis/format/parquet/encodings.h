@@ -7,7 +7,7 @@
 #ifndef PT_PARQUET_ENCODINGS_H
 #define PT_PARQUET_ENCODINGS_H
 
-#include "analysis/format/parquet/bytes.h"
+#include "analysis/tables/bytes.h"
 
 /* Numbers as runs, and in groups of eight with the same number of bits each.  Zeroed but for to
  * and width. */

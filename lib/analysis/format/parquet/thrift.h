@@ -7,7 +7,7 @@
 #ifndef PT_PARQUET_THRIFT_H
 #define PT_PARQUET_THRIFT_H
 
-#include "analysis/format/parquet/bytes.h"
+#include "analysis/tables/bytes.h"
 
 enum pt_thrift_type {
     PT_THRIFT_TRUE = 1,

@@ -7,25 +7,14 @@
 #define PT_PARQUET_TYPES_H
 
 #include "analysis/format/parquet/file.h"
+#include "analysis/tables/forms.h"
 
 enum { PT_PARQUET_TYPES = 4096, PT_PARQUET_FIELDS = 4000 };
-
-/* The form of a field in its column. */
-enum pt_parquet_form {
-    PT_PARQUET_FORM_NUMBER, /* an integer */
-    PT_PARQUET_FORM_FLOAT,
-    PT_PARQUET_FORM_BOOL,
-    PT_PARQUET_FORM_CHAR,
-    PT_PARQUET_FORM_STRING, /* or an array of char */
-    PT_PARQUET_FORM_NAME,   /* of an enumeration */
-    PT_PARQUET_FORM_BYTES,  /* in hexadecimal */
-    PT_PARQUET_FORM_LIST    /* JSON */
-};
 
 struct pt_parquet_field {
     struct pt_parquet_column *column;
     const struct posixtrace_field *field;
-    enum pt_parquet_form form;
+    enum pt_form form;
     bool vague; /* an enumeration in which values share a name */
 };
 

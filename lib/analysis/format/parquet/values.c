@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /* The values of an event in the columns of its type; see types.h. */
-#include <math.h>
 #include <stdlib.h>
-#include "analysis/format/common/fields_text.h"
 #include "analysis/format/parquet/types.h"
 #include "text/number.h"
 
@@ -36,82 +34,24 @@ static void put_number(struct pt_parquet_column *c, uint64_t v)
         pt_parquet_put32(&c->values, (uint32_t)v);
 }
 
-/* A string of fixed length ends before its first zero byte: those that follow must be zero. */
-static bool ends_with_zeros(const struct posixtrace_field *f, const struct posixtrace_value *v)
-{
-    const uint8_t *at = v->at;
-
-    if (f->kind != POSIXTRACE_FIELD_STRING || f->count_bits)
-        return true;
-    for (size_t i = v->count; i < f->count; i++)
-        if (at[i] != 0)
-            return false;
-    return true;
-}
-
-static bool put_string(struct pt_parquet_types *t, const struct pt_parquet_field *f,
-                       const struct posixtrace_value *v)
-{
-    size_t before = f->column->text.used;
-    bool whole = pt_parquet_put_text(&f->column->text, v->at, v->count);
-
-    put_length(t, f->column, before);
-    return whole && ends_with_zeros(f->field, v);
-}
-
 static void put_name(const struct pt_parquet_field *f, uint64_t v)
 {
-    const char *name = posixtrace_field_enumerator(f->field, (int64_t)v);
-    char digits[PT_NUMBER_MAX], *end;
+    char digits[PT_NUMBER_MAX];
+    size_t length;
+    const char *name = pt_form_value_name(f->field, v, digits, &length);
 
-    if (name) {
-        pt_parquet_column_name(f->column, name, strlen(name));
-        return;
-    }
-    end = f->field->kind == POSIXTRACE_FIELD_SIGNED ? pt_number_i64(digits, (int64_t)v)
-                                                    : pt_number_u64(digits, v);
-    pt_parquet_column_name(f->column, digits, (size_t)(end - digits));
+    pt_parquet_column_name(f->column, name, length);
 }
 
-static void put_bytes(struct pt_parquet_types *t, struct pt_parquet_column *c,
-                      const struct posixtrace_value *v)
-{
-    size_t before = c->text.used;
-    uint8_t *to = pt_parquet_bytes_add(&c->text, 2 * v->count);
-
-    if (to && v->count)
-        pt_number_bytes((char *)to, v->at, v->count);
-    put_length(t, c, before);
-}
-
-/* Is the JSON of an array all that it has? */
-static bool list_is_whole(const struct pt_parquet_type_columns *c, size_t i,
-                          const struct posixtrace_value *v)
-{
-    int kind = c->fields[i].field->kind;
-
-    for (size_t n = 0; n < v->count; n++) {
-        if (kind == POSIXTRACE_FIELD_FLOAT && !isfinite(posixtrace_value_float(c->layout, i, v, n)))
-            return false;
-        if (kind == POSIXTRACE_FIELD_BOOL && ((const uint8_t *)v->at)[n] > 1)
-            return false;
-    }
-    return !c->fields[i].vague;
-}
-
-static bool put_list(struct pt_parquet_types *t, const struct pt_parquet_type_columns *c, size_t i,
+static bool put_text(struct pt_parquet_types *t, const struct pt_parquet_type_columns *c, size_t i,
                      const struct posixtrace_value *v)
 {
     struct pt_parquet_column *column = c->fields[i].column;
-    size_t size = pt_fields_write_value(c->layout, i, v, NULL, 0), before = column->text.used;
-    uint8_t *to = pt_parquet_bytes_add(&column->text, size + 1);
+    size_t before = column->text.used;
+    bool whole = pt_form_put(&column->text, c->fields[i].form, c->layout, i, v);
 
-    if (to) {
-        pt_fields_write_value(c->layout, i, v, (char *)to, size + 1);
-        column->text.used--;
-    }
     put_length(t, column, before);
-    return list_is_whole(c, i, v);
+    return whole && !c->fields[i].vague;
 }
 
 /* True: the column has all of the field. */
@@ -122,21 +62,16 @@ static bool put_field(struct pt_parquet_types *t, const struct pt_parquet_type_c
     uint8_t byte;
 
     switch (f->form) {
-    case PT_PARQUET_FORM_NUMBER:
+    case PT_FORM_NUMBER:
         put_number(f->column, posixtrace_value_integer(c->layout, i, v, 0));
         return true;
-    case PT_PARQUET_FORM_FLOAT: put_number(f->column, float_bits(c, f->field, v)); return true;
-    case PT_PARQUET_FORM_BOOL:
+    case PT_FORM_FLOAT: put_number(f->column, float_bits(c, f->field, v)); return true;
+    case PT_FORM_BOOL:
         byte = posixtrace_value_integer(c->layout, i, v, 0) != 0;
         pt_parquet_put(&f->column->values, &byte, 1);
         return *(const uint8_t *)v->at <= 1;
-    case PT_PARQUET_FORM_NAME:
-        put_name(f, posixtrace_value_integer(c->layout, i, v, 0));
-        return !f->vague;
-    case PT_PARQUET_FORM_CHAR:
-    case PT_PARQUET_FORM_STRING: return put_string(t, f, v);
-    case PT_PARQUET_FORM_BYTES: put_bytes(t, f->column, v); return true;
-    default: return put_list(t, c, i, v);
+    case PT_FORM_NAME: put_name(f, posixtrace_value_integer(c->layout, i, v, 0)); return !f->vague;
+    default: return put_text(t, c, i, v);
     }
 }
 

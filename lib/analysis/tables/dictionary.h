@@ -4,7 +4,7 @@
 #ifndef PT_PARQUET_DICTIONARY_H
 #define PT_PARQUET_DICTIONARY_H
 
-#include "analysis/format/parquet/bytes.h"
+#include "analysis/tables/bytes.h"
 
 enum { PT_PARQUET_ENTRIES = 1 << 14 }; /* of a dictionary at most, but for names */
 

@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /* Bytes in memory that become more; see bytes.h. */
 #include <stdlib.h>
-#include "analysis/format/parquet/bytes.h"
+#include "analysis/tables/bytes.h"
 #include "text/number.h"
 #include "text/utf8.h"
 

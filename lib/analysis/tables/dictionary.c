@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /* Dictionaries of columns; see dictionary.h.  Tables of open addressing. */
-#include "analysis/format/parquet/dictionary.h"
+#include "analysis/tables/dictionary.h"
 #include "text/hash.h"
 
 enum { FIRST_SLOTS = 64, PROBE = 1024 };

@@ -1,0 +1,252 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The posixtrace authors
+"""posixtrace load into a ClickHouse server on the loopback address: every event once, whatever fails.
+
+usage: clickhouse.py CASE POSIXTRACE
+
+Without clickhouse-server the test is skipped.  POSIXTRACE_TEST_SHORT shortens it.
+"""
+
+import json
+import math
+import os
+import pathlib
+import random
+import struct
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "format"))
+from parquet_logs import line, random_log, random_types  # noqa: E402
+from server import Relay, Server, environment, need, skip_without_server  # noqa: E402
+
+CASE, TOOL = sys.argv[1], pathlib.Path(sys.argv[2]).resolve()
+SHORT = "POSIXTRACE_TEST_SHORT" in os.environ
+SEED = int(os.environ.get("POSIXTRACE_TEST_SEED", random.randrange(1 << 30)))
+rng = random.Random(SEED)
+
+
+def load(url, *words, status=0, env=None, **how):
+    done = subprocess.run([TOOL, "load", f"--to={url}", *map(str, words)], capture_output=True, text=True, timeout=250,
+                          env=environment(**(env or {})), check=False, **how)
+    need(status is None or done.returncode == status, "exit", done.returncode, done.stdout, done.stderr)
+    return done
+
+
+def make_log(path, text):
+    subprocess.run([TOOL, "import", "--from=jsonl", "-", path], input=text.encode("utf-8", "surrogateescape"), check=True)
+    return path
+
+
+def simple_log(path, count, first=0):
+    data = [struct.pack("<IQ", i % 7, i * 2654435761 % 2**61) for i in range(count)]
+    return make_log(path, "".join(line(first + i * 170, "tick", data[i], i // 8 % 4 + 1,
+                                       description="u32 a; u64 b" if i == 0 else None) for i in range(count)))
+
+
+def events_of(log):
+    text = subprocess.run([TOOL, "print", "--format=jsonl", log], capture_output=True, check=True).stdout
+    return [json.loads(one) for one in text.decode("utf-8", "surrogatepass").splitlines()]
+
+
+def shown(text):
+    """As the tables have it: a byte that is not UTF-8 is \\xNN."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
+def rows_of(server, log, database="t"):
+    """{column: value} of each row, in order; the server gives numbers of 64 bits as text."""
+    text = server.query(f"SELECT * FROM events WHERE log = '{log}' ORDER BY position FORMAT JSONCompact", database)
+    answer = json.loads(text)
+    names = [column["name"] for column in answer["meta"]]
+    return [dict(zip(names, row)) for row in answer["data"]]
+
+
+def log_id(log):
+    text = subprocess.run([TOOL, "info", "--format=jsonl", log], capture_output=True, text=True, check=True).stdout
+    return next(o["id"] for o in map(json.loads, text.splitlines()) if "id" in o)
+
+
+def same_value(field, value):
+    """Is what print shows of a field what the column has?"""
+    if isinstance(field, bool):
+        return int(value) == field
+    if isinstance(field, float):
+        return value is not None and (float(value) == field or   # of f32 print shows fewer digits
+                                      struct.pack("<f", float(value)) == struct.pack("<f", field))
+    if isinstance(field, int):
+        return str(value) == str(field)
+    if isinstance(field, list):
+        return [*map(json.dumps, json.loads(value))] == [*map(json.dumps, field)]
+    if field is None:
+        return value is None or not math.isfinite(float(value))   # JSON has no number for it
+    return value == shown(field)
+
+
+def compare(events, rows):
+    need(len(events) == len(rows), len(events), "events and", len(rows), "rows")
+    for position, (event, row) in enumerate(zip(events, rows)):
+        name = shown(event["event"])
+        need(int(row["position"]) == position and int(row["time"]) == event["ts"], row)
+        need((int(row["pid"]), int(row["tid"])) == (event["pid"], event["tid"]), event, row)
+        need(int(row["thread_id"]) == int(event["thread_id"], 16), event, row)
+        need(row["thread"] == shown(event["thread"]) and row["event"] == name, event, row)
+        need(int(row["address"]) == int(event["addr"], 16), event, row)
+        need(int(row["truncated"]) == (event["trunc"] != 0), event, row)
+        fields = event.get("fields")
+        need(fields is not None or row["data"] is not None, "neither fields nor data", event, row)
+        for field, value in (fields or {}).items():
+            column = next(c for c in row if c == f"{name}.{field}")
+            need(same_value(value, row[column]), field, value, row[column], event)
+
+
+def count_once(server, logs, each):
+    """All rows of each log, once."""
+    for log in logs:
+        key = log_id(log)
+        text = server.query(f"SELECT count(), uniqExact(position), max(position) FROM events WHERE log = '{key}'", "t")
+        need(text == f"{each}\t{each}\t{each - 1}\n", log, text)
+
+
+def rows(server, folder):
+    server.query("CREATE DATABASE t")
+    types = [t for t in random_types(rng, 8) if not t[0].startswith("d")]
+    log = make_log(folder / "a.ptl", random_log(rng, 300 if SHORT else 3000, types))
+    load(server.url(), log)
+    compare(events_of(log), rows_of(server, log_id(log)))
+    empty = make_log(folder / "empty.ptl", "")
+    need("loaded 0 events" in load(server.url(), empty).stdout)
+
+
+def types(server, folder):
+    """Fields of the same name and other types, and names that no file could have."""
+    server.query("CREATE DATABASE t")
+    long = "€" * 80
+    logs = [make_log(folder / f"{i}.ptl", line(1, "x", data, description=text) + line(2, long, b"\5", description="u8 n") +
+                     line(3, long[:-1] + "!", b"\6", description="u8 n"))
+            for i, (text, data) in enumerate((("u32 v", b"\1\0\0\0"), ("f64 v", struct.pack("<d", 0.5)),
+                                              ("str v", b"text\0"), ("u64 v", b"\xff" * 8), ("i8 v", b"\xff"),
+                                              ("u8 v {one = 1}", b"\1"), ("bool v", b"\1")))]
+    load(server.url(), "-j4", *logs)
+    columns = server.query("SELECT name, type FROM system.columns WHERE database = 't' AND table = 'events' "
+                           "AND name LIKE 'x.v%'").splitlines()
+    kinds = {c.split("\t")[1]: c.split("\t")[0] for c in columns}
+    need(len(columns) == len(kinds) == 5, columns)
+    need(sum(1 for name in kinds.values() if name == "x.v") == 1, "one has the plain name", kinds)
+    need(all(name in ("x.v", "x.v#" + kind[9:-1]) for kind, name in kinds.items()), kinds)
+    expected = {"Int64": {"1", "-1"}, "Float64": {"0.5"}, "String": {"text", "one"}, "UInt64": {str(2**64 - 1)},
+                "UInt8": {"1"}}
+    for kind, values in expected.items():
+        column = kinds[f"Nullable({kind})"]
+        got = server.query(f"SELECT `{column}` FROM events WHERE `{column}` IS NOT NULL", "t").split()
+        need(set(got) == values and len(got) == len(values), kind, got)
+    text = server.query("SELECT DISTINCT name FROM system.columns WHERE database = 't' AND table = 'events' "
+                        "AND name LIKE '€%'").splitlines()
+    need(len(text) == 2 and all("~" in name and len(name.encode()) < 200 for name in text), text)
+
+
+def again(server, folder):
+    server.query("CREATE DATABASE t")
+    log = simple_log(folder / "a.ptl", 1000)
+    load(server.url(), log)
+    need("is loaded already" in load(server.url(), log).stdout)
+    count_once(server, [log], 1000)
+    load(server.url(), "--replace", log)
+    count_once(server, [log], 1000)
+    need(server.number("SELECT count() FROM events_rows") == 2000, "rows of the attempt before are kept, and not seen")
+    done = load(server.url("none"), log, status=1)
+    need("has no database 'none'" in done.stderr, done.stderr)
+
+
+def at_once(server, folder):
+    """Several clients and the same logs, in a database without tables."""
+    server.query("CREATE DATABASE t")
+    logs = [make_log(folder / f"{i}.ptl", "".join(line(n, f"event-{i}", struct.pack("<I", n),
+                                                       description=f"u32 field{i}" if n == 0 else None)
+                                                  for n in range(500))) for i in range(4)]
+    loaders = [subprocess.Popen([TOOL, "load", f"--to={server.url()}", "-j2", *rng.sample(logs, 4)], env=environment(),
+                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) for _ in range(4)]
+    for loader in loaders:
+        said = loader.communicate(timeout=250)[1]
+        need(loader.returncode == 0, said)
+    count_once(server, logs, 500)
+    for i in range(4):
+        need(server.number(f"SELECT sum(`event-{i}.field{i}`) FROM events") == 500 * 499 // 2, "fields of", i)
+    tables = server.query("SHOW TABLES", "t").split()
+    need(not any("_new_" in t or "_old_" in t for t in tables), tables)
+
+
+def hurt(server, folder, harm, tries):
+    """Loads while something fails after so many bytes, until all is there: no row is there twice, and at any
+    time the view shows whole logs."""
+    server.query("CREATE DATABASE t")
+    count = 20000
+    relay = Relay(server.port)
+    for round in range(tries):
+        logs = [simple_log(folder / f"{round}-{i}.ptl", count, round) for i in range(2)]
+        total = 2 * count * 110
+        failed = harm(relay, total, logs)
+        relay.arm()
+        if failed is not False:
+            seen = server.query("SELECT log, count(), uniqExact(position) FROM events GROUP BY log", "t")
+            need(all(one.split("\t")[1:] == [str(count)] * 2 for one in seen.splitlines()), "parts are seen:", seen)
+        load(server.url(), *logs)
+        count_once(server, logs, count)
+    need(server.number("SELECT count() FROM events") == 2 * tries * count)
+
+
+def killed(server, folder):
+    """kill -9 of the client or of the server, after any number of bytes."""
+    def harm(relay, total, logs):
+        loader = subprocess.Popen([TOOL, "load", f"--to={server.url(port=relay.port)}", "--tries=2", "-j2", *logs],
+                                  env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                  start_new_session=True)
+        of_server = rng.random() < 0.5
+        relay.arm(up=rng.randrange(1, total), action=server.kill if of_server else
+                  lambda: os.killpg(loader.pid, 9))
+        loader.wait()
+        if server.process.poll() is not None:
+            server.start()
+    hurt(server, folder, harm, 4 if SHORT else 12)
+
+
+def cut(server, folder):
+    """The network ends a connection, on the way to the server or back; the same load tries again."""
+    def harm(relay, total, logs):
+        if rng.random() < 0.5:
+            relay.arm(up=rng.randrange(1, total))
+        else:
+            relay.arm(down=rng.randrange(1, 6000))
+        load(server.url(port=relay.port), "-j2", *logs, status=None)
+    hurt(server, folder, harm, 3 if SHORT else 12)
+
+
+def secret(server, folder):
+    log = simple_log(folder / "a.ptl", 10)
+    server.stop()
+    guarded = Server(folder / "guarded", password="se cret")
+    try:
+        guarded.query("CREATE DATABASE t")
+        done = load(guarded.url(), log, status=1)
+        need("POSIXTRACE_LOAD_PASSWORD" in done.stderr, done.stderr)
+        load(guarded.url(), log, env={"POSIXTRACE_LOAD_USER": "default", "POSIXTRACE_LOAD_PASSWORD": "se cret"})
+        count_once(guarded, [log], 10)
+    finally:
+        guarded.stop()
+
+
+def main():
+    skip_without_server()
+    print("seed", SEED, flush=True)
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        server = Server(folder / "server")
+        try:
+            globals()[CASE.replace(" ", "_")](server, folder)
+        finally:
+            server.stop()
+
+
+main()
