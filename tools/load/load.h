@@ -49,7 +49,7 @@ struct load_target {
 int load_target_init(struct load_target *t, const struct load_options *options);
 void load_target_free(struct load_target *t);
 
-/* Makes the tables and views that the target lacks: EXIT_DONE, or another status after a message. */
+/* Makes the tables and views that the target lacks: EXIT_DONE, or a status after a message. */
 int load_prepare(const struct load_target *t);
 /* Loads a log, in a process of its own; the same.  *rows: how many were sent so far, for another
  * process that reads it now and then. */
