@@ -32,6 +32,43 @@ extern "C" {
  */
 int posixtrace_open_path(const char *path, trace_id_t *trid);
 
+/* What the header of a log says of it as one of several pieces (posixtrace_log_rotate). */
+struct posixtrace_piece {
+    uint8_t id[16];  /* of the stream */
+    uint32_t number; /* from 1; 0: the log has no pieces */
+    bool complete;   /* nothing will be added */
+};
+
+/*
+ * Reads only the header of the log on fd, from its start: fd is not consumed, not moved, and no
+ * pipe.  Thread-safe, not async-signal-safe.
+ *
+ * EINVAL   piece is NULL, or size is 0
+ * EILSEQ   not a log
+ * EBADF, EIO, ESPIPE, ... from pread(2)
+ */
+int posixtrace_log_piece(int fd, struct posixtrace_piece *piece, size_t size);
+
+/*
+ * Opens the pieces of one stream as one pre-recorded stream, whatever the order of their names.  Of
+ * several copies of a piece one is read; files that are not there, or are no logs, count as
+ * missing. One file is open at a time, and is opened again by its name when its turn comes, also
+ * after it has lost its ".part".
+ *
+ * Events, information and threads are those of all pieces.  Where events are missing between two
+ * pieces, or before the first, there is a POSIX_TRACE_OVERFLOW at the last event before and a
+ * POSIX_TRACE_RESUME at the first one after; if the pieces that are there say how many, they count
+ * as lost by cause POSIXTRACE_LOST_LOG_OVERWRITTEN.  A last piece after which another one was
+ * written has the end POSIXTRACE_END_CUT.  posixtrace_follow() returns ENOTSUP.
+ * Thread-safe, not async-signal-safe.
+ *
+ * EINVAL   a NULL argument, or count is 0
+ * EILSEQ   none of the files is a log
+ * ENOTUNIQ they are of several streams
+ * ENOTSUP, ENOMEM, EMFILE, ... as posixtrace_open_path()
+ */
+int posixtrace_open_pieces(const char *const *paths, size_t count, trace_id_t *trid);
+
 /*
  * The meaning of an error number that a function of this library returns, as a lower-case phrase
  * without a full stop: "several streams fit" for ENOTUNIQ; else as strerror(3) in the C locale.

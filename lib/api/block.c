@@ -4,6 +4,7 @@
 #include <posixtrace/block.h>
 #include "api/guard.h"
 #include "api/sized.h"
+#include "control/sequence.h"
 #include "log/reader/block.h"
 
 _Static_assert((int)POSIXTRACE_BLOCK_LENGTHS == (int)PT_BLOCK_LENGTHS &&
@@ -46,7 +47,8 @@ PT_PUBLIC int posixtrace_next_block(trace_id_t trid, unsigned columns,
         !pt_guard_enter(&g, trid, PT_STREAM_RECORDED))
         return EINVAL;
     pthread_mutex_lock(&g.s->reading);
-    r = pt_log_reader_next_block(g.s->log, columns, &from);
+    r = g.s->pieces ? pt_sequence_next_block(g.s, columns, &from)
+                    : pt_log_reader_next_block(g.s->log, columns, &from);
     pthread_mutex_unlock(&g.s->reading);
     if (r >= 0) {
         to = r == 1 ? public_block(&from) : (struct posixtrace_block){ .gap = from.gap };

@@ -6,6 +6,7 @@
 #include <sys/timex.h>
 #include "api/guard.h"
 #include "api/sized.h"
+#include "control/sequence.h"
 #include "log/reader/reader.h"
 #include "model/sync.h"
 
@@ -25,6 +26,11 @@ static struct posixtrace_clock_reading public_reading(const struct pt_clock_read
     };
 }
 
+static int get_reading(const struct pt_stream *s, size_t i, struct pt_clock_reading *reading)
+{
+    return s->pieces ? pt_sequence_clock(s, i, reading) : pt_log_reader_clock(s->log, i, reading);
+}
+
 PT_PUBLIC int posixtrace_clock_reading(trace_id_t trid, size_t index,
                                        struct posixtrace_clock_reading *reading, size_t size)
 {
@@ -36,7 +42,7 @@ PT_PUBLIC int posixtrace_clock_reading(trace_id_t trid, size_t index,
     if (!reading || size == 0 || !pt_guard_enter(&g, trid, PT_STREAM_RECORDED))
         return EINVAL;
     pthread_mutex_lock(&g.s->reading);
-    r = pt_log_reader_clock(g.s->log, index, &from);
+    r = get_reading(g.s, index, &from);
     pthread_mutex_unlock(&g.s->reading);
     if (r == 1) {
         to = public_reading(&from);
@@ -45,16 +51,21 @@ PT_PUBLIC int posixtrace_clock_reading(trace_id_t trid, size_t index,
     return pt_guard_leave(&g, r == 1 ? 0 : -ENOENT);
 }
 
+static int get_sync(const struct pt_stream *s, size_t i, struct pt_sync *point)
+{
+    return s->pieces ? pt_sequence_point(s, i, point) : pt_log_reader_point(s->log, i, point);
+}
+
 /* Under the reading lock. */
-static bool get_point(const struct pt_log_reader *log, size_t i, struct posixtrace_clock_point *to)
+static bool get_point(const struct pt_stream *s, size_t i, struct posixtrace_clock_point *to)
 {
     struct pt_sync point, before;
 
-    if (pt_log_reader_point(log, i, &point) != 1)
+    if (get_sync(s, i, &point) != 1)
         return false;
     *to = (struct posixtrace_clock_point){ .ticks = point.ts, .ns = point.ns, .slope = point.mult };
-    to->step = i > 0 && pt_log_reader_params(log)->clock != POSIXTRACE_CLOCK_REALTIME &&
-               pt_log_reader_point(log, i - 1, &before) == 1 && pt_sync_is_step(&before, &point);
+    to->step = i > 0 && pt_log_reader_params(s->log)->clock != POSIXTRACE_CLOCK_REALTIME &&
+               get_sync(s, i - 1, &before) == 1 && pt_sync_is_step(&before, &point);
     return true;
 }
 
@@ -68,7 +79,7 @@ PT_PUBLIC int posixtrace_clock_point(trace_id_t trid, size_t index,
     if (!point || size == 0 || !pt_guard_enter(&g, trid, PT_STREAM_RECORDED))
         return EINVAL;
     pthread_mutex_lock(&g.s->reading);
-    found = get_point(g.s->log, index, &to);
+    found = get_point(g.s, index, &to);
     pthread_mutex_unlock(&g.s->reading);
     if (found)
         pt_sized_copy(point, size, &to, sizeof to);
@@ -99,9 +110,9 @@ PT_PUBLIC int posixtrace_clock_quality(trace_id_t trid, struct posixtrace_clock_
     if (!quality || size == 0 || !pt_guard_enter(&g, trid, PT_STREAM_RECORDED))
         return EINVAL;
     pthread_mutex_lock(&g.s->reading);
-    for (size_t i = 0; pt_log_reader_clock(g.s->log, i, &reading) == 1; i++)
+    for (size_t i = 0; get_reading(g.s, i, &reading) == 1; i++)
         add_reading(&q, &reading);
-    for (size_t i = 0; get_point(g.s->log, i, &point); i++)
+    for (size_t i = 0; get_point(g.s, i, &point); i++)
         q.steps += point.step;
     pthread_mutex_unlock(&g.s->reading);
     pt_sized_copy(quality, size, &q, sizeof q);
@@ -117,7 +128,8 @@ PT_PUBLIC int posixtrace_set_clock_map(trace_id_t trid, const struct posixtrace_
     if ((count && !knots) || !pt_guard_enter(&g, trid, PT_STREAM_RECORDED))
         return EINVAL;
     pthread_mutex_lock(&g.s->reading);
-    r = pt_log_reader_set_map(g.s->log, (const struct pt_knot *)(const void *)knots, count);
+    r = g.s->pieces ? pt_sequence_set_map(g.s, (const void *)knots, count)
+                    : pt_log_reader_set_map(g.s->log, (const void *)knots, count);
     pthread_mutex_unlock(&g.s->reading);
     return pt_guard_leave(&g, r);
 }

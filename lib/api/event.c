@@ -6,6 +6,7 @@
 #include "api/sized.h"
 #include "control/control.h"
 #include "control/read.h"
+#include "control/sequence.h"
 
 struct taken {
     struct pt_stream *s;
@@ -114,7 +115,10 @@ PT_PUBLIC int posixtrace_seek(trace_id_t trid, int64_t ns)
     if (!pt_guard_enter(&g, trid, PT_STREAM_RECORDED | PT_STREAM_ATTACHED))
         return EINVAL;
     pthread_mutex_lock(&g.s->reading);
-    r = g.s->log ? pt_log_reader_seek(g.s->log, ns) : pt_read_skip(g.s, ns);
+    if (g.s->pieces)
+        r = pt_sequence_seek(g.s, ns);
+    else
+        r = g.s->log ? pt_log_reader_seek(g.s->log, ns) : pt_read_skip(g.s, ns);
     pthread_mutex_unlock(&g.s->reading);
     return pt_guard_leave(&g, r);
 }

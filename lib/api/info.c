@@ -6,6 +6,7 @@
 #include "api/sized.h"
 #include "control/control.h"
 #include "control/info.h"
+#include "control/sequence.h"
 
 PT_PUBLIC const char *posixtrace_loss_cause_text(unsigned cause)
 {
@@ -70,7 +71,7 @@ PT_PUBLIC int posixtrace_outlived(trace_id_t trid, bool *outlived)
     if (!outlived || !pt_guard_enter(&g, trid, PT_STREAM_RECORDED))
         return EINVAL;
     pthread_mutex_lock(&g.s->reading);
-    *outlived = pt_log_reader_outlived(g.s->log);
+    *outlived = g.s->pieces ? pt_sequence_outlived(g.s) : pt_log_reader_outlived(g.s->log);
     pthread_mutex_unlock(&g.s->reading);
     return pt_guard_leave(&g, 0);
 }
@@ -109,7 +110,10 @@ PT_PUBLIC int posixtrace_event_count(trace_id_t trid, trace_event_id_t event, ui
     if (!count || !pt_guard_enter(&g, trid, PT_STREAM_RECORDED))
         return EINVAL;
     pthread_mutex_lock(&g.s->reading);
-    r = pt_stream_name(g.s, event) ? pt_log_reader_count(g.s->log, event, count) : -EINVAL;
+    r = -EINVAL;
+    if (pt_stream_name(g.s, event))
+        r = g.s->pieces ? pt_sequence_count(g.s, event, count)
+                        : pt_log_reader_count(g.s->log, event, count);
     pthread_mutex_unlock(&g.s->reading);
     return pt_guard_leave(&g, r);
 }

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "api/guard.h"
 #include "api/sized.h"
 #include "base/atomics.h"
@@ -13,6 +14,7 @@
 #include "control/attach.h"
 #include "control/snapshot.h"
 #include "flush/thread.h"
+#include "log/format.h"
 #include "log/reader/reader.h"
 #include "log/writer/builder.h"
 #include "model/layout.h"
@@ -119,6 +121,30 @@ PT_PUBLIC int posixtrace_snapshot(trace_id_t trid, int fd,
         pt_sized_copy(report, size, &done, sizeof done);
     errno = saved;
     return pt_guard_leave(&g, r);
+}
+
+PT_PUBLIC int posixtrace_log_piece(int fd, struct posixtrace_piece *piece, size_t size)
+{
+    struct posixtrace_piece is = { 0 };
+    struct pt_log_header h;
+    int saved = errno, r = 0;
+    ssize_t n;
+
+    if (!piece || size == 0)
+        return EINVAL;
+    n = pread(fd, &h, sizeof h, 0);
+    if (n < 0)
+        r = errno;
+    else if (n != (ssize_t)sizeof h || !pt_log_header_open(&h))
+        r = EILSEQ;
+    errno = saved;
+    if (r != 0)
+        return r;
+    memcpy(is.id, h.id, sizeof is.id);
+    is.number = h.piece;
+    is.complete = (h.flags & PT_LOG_COMPLETE) != 0;
+    pt_sized_copy(piece, size, &is, sizeof is);
+    return 0;
 }
 
 PT_PUBLIC int posixtrace_log_rotate(trace_id_t trid, const struct posixtrace_rotation *rotation,

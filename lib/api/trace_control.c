@@ -4,6 +4,7 @@
 #include <string.h>
 #include "api/guard.h"
 #include "control/control.h"
+#include "control/sequence.h"
 
 PT_PUBLIC int posix_trace_start(trace_id_t trid)
 {
@@ -65,7 +66,10 @@ PT_PUBLIC int posix_trace_get_status(trace_id_t trid, struct posix_trace_status_
         return EINVAL;
     if (g.s->log) {
         pthread_mutex_lock(&g.s->reading);
-        pt_log_reader_status(g.s->log, statusinfo);
+        if (g.s->pieces)
+            pt_sequence_status(g.s, statusinfo);
+        else
+            pt_log_reader_status(g.s->log, statusinfo);
         pthread_mutex_unlock(&g.s->reading);
     } else {
         pt_stream_status(g.s, statusinfo);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include "api/guard.h"
 #include "control/control.h"
+#include "control/sequence.h"
 
 static int open_log(int fd, trace_id_t *trid)
 {
@@ -36,6 +37,25 @@ PT_PUBLIC int posixtrace_open_path(const char *path, trace_id_t *trid)
     return r == -EINVAL ? EILSEQ : -r;
 }
 
+PT_PUBLIC int posixtrace_open_pieces(const char *const *paths, size_t count, trace_id_t *trid)
+{
+    struct pt_stream *s = NULL;
+    int saved = errno, cancel, r;
+
+    if (!paths || count == 0 || !trid)
+        return EINVAL;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    r = pt_sequence_open(&s, paths, count);
+    if (r == 0) {
+        r = pt_handle_add(s, trid);
+        if (r < 0)
+            pt_recorded_close(s);
+    }
+    pthread_setcancelstate(cancel, NULL);
+    errno = saved;
+    return r == -EINVAL ? EILSEQ : -r;
+}
+
 PT_PUBLIC int posix_trace_open(int file_desc, trace_id_t *trid)
 {
     int saved = errno, cancel, r;
@@ -57,7 +77,7 @@ PT_PUBLIC int posix_trace_rewind(trace_id_t trid)
     if (!pt_guard_enter(&g, trid, PT_STREAM_RECORDED))
         return EINVAL;
     pthread_mutex_lock(&g.s->reading);
-    r = pt_log_reader_rewind(g.s->log);
+    r = g.s->pieces ? pt_sequence_rewind(g.s) : pt_log_reader_rewind(g.s->log);
     pthread_mutex_unlock(&g.s->reading);
     return pt_guard_leave(&g, r);
 }

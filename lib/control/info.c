@@ -9,6 +9,7 @@
 #include "consumer/balance.h"
 #include "control/control.h"
 #include "control/info.h"
+#include "control/sequence.h"
 #include "flush/thread.h"
 #include "shm/syncpoint.h"
 #include "shm/waiting.h"
@@ -107,6 +108,11 @@ int pt_stream_info(struct pt_stream *s, struct posixtrace_info *info)
 
     memset(info, 0, sizeof *info);
     pt_stream_lock_reading(s);
+    if (s->pieces) {
+        pt_sequence_info(s, info);
+        pthread_mutex_unlock(&s->reading);
+        return 0;
+    }
     r = s->log ? pt_log_reader_info(s->log, info) : active_info(s, info);
     info->lost[POSIXTRACE_LOST_SWITCHES] = lost_switches(s);
     if (s->log && r == 0 && s->tail)
@@ -134,7 +140,7 @@ static uint32_t limits_of_log(const struct pt_stream *s, struct posixtrace_limit
         limits->threads = pt_seg_writers_of(&params->attr);
         limits->processes = PT_PROC_MAX;
     }
-    return pt_log_reader_refused(s->log);
+    return s->pieces ? pt_sequence_refused(s) : pt_log_reader_refused(s->log);
 }
 
 void pt_stream_limits(struct pt_stream *s, struct posixtrace_limits *limits)
@@ -284,7 +290,10 @@ int pt_stream_next_thread(struct pt_stream *s, struct posixtrace_thread_info *t)
     int r;
 
     pt_stream_lock_reading(s);
-    r = s->log ? pt_log_reader_thread(s->log, s->thread_at, t) : active_thread(s, t);
+    if (s->pieces)
+        r = pt_sequence_thread(s, s->thread_at, t);
+    else
+        r = s->log ? pt_log_reader_thread(s->log, s->thread_at, t) : active_thread(s, t);
     s->thread_at += s->log && r == 1;
     pthread_mutex_unlock(&s->reading);
     return r;

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/sys.h"
 #include "control/read.h"
+#include "control/sequence.h"
 #include "process/fork.h"
 #include "shm/syncpoint.h"
 #include "stream/handle.h"
@@ -60,6 +61,21 @@ int pt_read_skip(struct pt_stream *s, int64_t ns)
     return r;
 }
 
+static int next_of_log(struct pt_stream *s, const struct pt_taker *taker, struct pt_event *e)
+{
+    if (s->pieces)
+        return pt_sequence_next(s, e, taker->gap);
+    return taker->gap ? pt_log_reader_next_whole(s->log, e, taker->gap)
+                      : pt_log_reader_next(s->log, e);
+}
+
+static bool is_near(struct pt_stream *s, struct pt_event *e)
+{
+    if (!s->log)
+        return false;
+    return s->pieces ? pt_sequence_near(s, e) : pt_log_reader_near(s->log, e);
+}
+
 static int next(struct pt_stream *s, const struct pt_taker *taker)
 {
     struct pt_event e;
@@ -68,8 +84,7 @@ static int next(struct pt_stream *s, const struct pt_taker *taker)
 
     pthread_mutex_lock(&s->reading);
     if (s->log) {
-        r = taker->gap ? pt_log_reader_next_whole(s->log, &e, taker->gap)
-                       : pt_log_reader_next(s->log, &e);
+        r = next_of_log(s, taker, &e);
     } else {
         r = next_live(s, &e, pt_consumer_next);
         if (r == PT_LIVE_EVENT) {
@@ -81,7 +96,7 @@ static int next(struct pt_stream *s, const struct pt_taker *taker)
     }
     if (r == 1)
         taker->take(taker->context, &e);
-    for (size_t n = 1; r == 1 && n < taker->most && s->log && pt_log_reader_near(s->log, &e); n++)
+    for (size_t n = 1; r == 1 && n < taker->most && is_near(s, &e); n++)
         taker->take(taker->context, &e);
     for (size_t n = 1; r == 1 && n < taker->most && next_near(s, taker, &e); n++)
         taker->take(taker->context, &e);

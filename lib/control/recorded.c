@@ -12,6 +12,7 @@
 #include "consumer/crash_recovery.h"
 #include "consumer/tombstone.h"
 #include "control/control.h"
+#include "control/sequence.h"
 #include "log/writer/lock.h"
 #include "model/layout_cache.h"
 #include "page/mapping_list.h"
@@ -158,6 +159,8 @@ int pt_recorded_follow(struct pt_stream *s, bool *gap)
 {
     int r;
 
+    if (s->pieces)
+        return -ENOTSUP;
     pthread_mutex_lock(&s->reading);
     r = follow(s);
     pthread_mutex_unlock(&s->reading);
@@ -168,6 +171,8 @@ int pt_recorded_follow(struct pt_stream *s, bool *gap)
 
 void pt_recorded_close(struct pt_stream *s)
 {
+    if (s->pieces)
+        pt_sequence_close(s);
     if (s->log)
         pt_log_reader_free(s->log);
     pt_tail_close(s->tail);
@@ -194,6 +199,11 @@ static const char *keep(struct pt_stream *s, enum pt_text kind, uint32_t id)
     return kept ? kept : text;
 }
 
+static const char *log_text(const struct pt_stream *s, enum pt_text kind, uint32_t id)
+{
+    return s->pieces ? pt_sequence_text(s, kind, id) : pt_log_reader_text(s->log, kind, id);
+}
+
 const char *pt_stream_name(struct pt_stream *s, uint32_t id)
 {
     const char *name = NULL;
@@ -205,7 +215,7 @@ const char *pt_stream_name(struct pt_stream *s, uint32_t id)
     if (!s->log)
         return keep(s, PT_TEXT_NAME, id);
     /* A log may know system types that this library does not, or by other names. */
-    name = pt_log_reader_text(s->log, PT_TEXT_NAME, id);
+    name = log_text(s, PT_TEXT_NAME, id);
     return name ? name : pt_event_system_name(id);
 }
 
@@ -214,7 +224,7 @@ const char *pt_stream_description(struct pt_stream *s, uint32_t id)
     const char *text = NULL;
 
     if (s->log) {
-        text = pt_log_reader_text(s->log, PT_TEXT_DESCRIPTION, id);
+        text = log_text(s, PT_TEXT_DESCRIPTION, id);
         return text ? text : pt_event_system_undescribed(id);
     }
     if (id < PT_ID_MAX)
@@ -224,12 +234,13 @@ const char *pt_stream_description(struct pt_stream *s, uint32_t id)
 
 const char *pt_stream_mapping(struct pt_stream *s, uint32_t number)
 {
-    return s->log ? pt_log_reader_text(s->log, PT_TEXT_MAPPING, number)
-                  : pt_mapping_list_get(s->names, number);
+    return s->log ? log_text(s, PT_TEXT_MAPPING, number) : pt_mapping_list_get(s->names, number);
 }
 
 uint32_t pt_stream_mapping_end(struct pt_stream *s)
 {
+    if (s->pieces)
+        return pt_sequence_text_end(s, PT_TEXT_MAPPING);
     return s->log ? pt_log_reader_text_end(s->log, PT_TEXT_MAPPING) : pt_mapping_list_end(s->names);
 }
 
@@ -258,7 +269,7 @@ bool pt_stream_lists(struct pt_stream *s, uint32_t id)
     if (pt_event_is_own(id) && !s->log)
         return pt_names_own_in_use(s->names);
     if (s->log && !pt_event_is_predefined(id))
-        return pt_log_reader_text(s->log, PT_TEXT_NAME, id) != NULL;
+        return log_text(s, PT_TEXT_NAME, id) != NULL;
     if (!s->log && id < PT_ID_MAX && !pt_event_is_predefined(id))
         return pt_names_get(s->names, id) != NULL;
     return pt_stream_name(s, id) != NULL;

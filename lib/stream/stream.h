@@ -41,6 +41,7 @@ enum pt_stream_kind {
 struct pt_balance;
 struct pt_flusher;
 struct pt_layout_cache;
+struct pt_sequence;
 struct pt_tail;
 struct pt_target;
 
@@ -90,7 +91,8 @@ struct pt_stream {
     /* recorded */
     struct pt_descriptor file; /* in the table of the program */
     struct pt_log_reader *log;
-    struct pt_tail *tail; /* the rest from a dead writer's segment, or NULL */
+    struct pt_sequence *pieces; /* NULL, or log is the reader of one of them: control/sequence.h */
+    struct pt_tail *tail;       /* the rest from a dead writer's segment, or NULL */
     bool writer_alive;
 };
 

@@ -8,8 +8,9 @@
  * by itself, with each plan:
  *
  *   what has its final name is a whole log, at any moment
- *   all pieces with what the process left in memory give its events in order, each once, and events
- *   plus losses are what was generated, also of one thread alone
+ *   all pieces with what the process left in memory, one by one and as one stream, give its
+ *   events in order, each once, and events plus losses are what was generated, also of one thread
+ *   alone
  *   a recovery of what has no final name changes no sum, wherever it is killed itself, and leaves
  *   logs without damage
  */
@@ -338,6 +339,56 @@ static struct books read_all(const struct plan *plan, const char *when)
     return b;
 }
 
+/* All as one stream: the same events and losses; those of removed pieces are counted, too. */
+static struct books read_as_one(const struct plan *plan, const char *when)
+{
+    static struct piece list[PIECES_MAX];
+    static const char *paths[PIECES_MAX];
+    unsigned n = list_pieces(list);
+    struct books b = { .pieces = n };
+    struct posixtrace_info info;
+    uint64_t by_threads = 0, others;
+    trace_id_t trid;
+    struct audit a;
+
+    for (unsigned i = 0; i < n; i++)
+        paths[i] = list[n - 1 - i].path;
+    DEMAND_OK(posixtrace_open_pieces(paths, n, &trid));
+    audit_init(&a, find_type(trid), LANES_MAX);
+    audit_read_log(&a, trid);
+    DEMAND(a.backward == 0, "%s, %s: time goes back %llu times", what, when,
+           (unsigned long long)a.backward);
+    DEMAND_OK(posixtrace_get_info(trid, &info, sizeof info));
+    b.read = a.events;
+    b.lost = audit_lost(trid);
+    b.by_first = a.read[0] + audit_lost_by(trid, shared->first);
+    others = list[0].number > 1 ? 2 : 0; /* OVERFLOW and RESUME in front */
+    DEMAND(plan->marks || info.events == b.read + others, "%s, %s: %llu events, %llu read", what,
+           when, (unsigned long long)info.events, (unsigned long long)b.read);
+    by_threads = recorded_by_threads(trid);
+    DEMAND(plan->marks ||
+               (b.read + b.lost >= traced() && b.read + b.lost <= traced() + plan->lanes),
+           "%s, %s: as one %llu read, %llu lost, %llu traced", what, when,
+           (unsigned long long)b.read, (unsigned long long)b.lost, (unsigned long long)traced());
+    DEMAND(plan->marks || plan->flood || by_threads >= traced(),
+           "%s, %s: threads recorded %llu of %llu", what, when, (unsigned long long)by_threads,
+           (unsigned long long)traced());
+    audit_deinit(&a);
+    DEMAND_OK(posix_trace_close(trid));
+    return b;
+}
+
+static void compare_as_one(const struct plan *plan, const struct books *b, const char *when)
+{
+    struct books one = read_as_one(plan, when);
+
+    DEMAND(one.read == b->read, "%s, %s: as one %llu, one by one %llu", what, when,
+           (unsigned long long)one.read, (unsigned long long)b->read);
+    DEMAND(plan->keep || (one.lost == b->lost && one.by_first == b->by_first),
+           "%s, %s: as one lost %llu, one by one %llu", what, when, (unsigned long long)one.lost,
+           (unsigned long long)b->lost);
+}
+
 /* In a process of its own, killed at its write number k.  False: it came to its end. */
 static bool recover_and_die(const char *path, unsigned k)
 {
@@ -417,9 +468,11 @@ static void verify(void *context)
     if (traced() == 0)
         return;
     before = read_all(plan, "as killed");
+    compare_as_one(plan, &before, "as killed");
     recover_all(plan, job->k % 4 == 1, job->k % 2);
     hide_segments(true);
     after = read_all(plan, "recovered");
+    compare_as_one(plan, &after, "recovered");
     hide_segments(false);
     DEMAND(plan->keep || before.read + before.lost == after.read + after.lost,
            "%s: %llu read, %llu lost; then %llu, %llu", what, (unsigned long long)before.read,
@@ -441,6 +494,7 @@ static void verify_whole_run(void *context)
     struct books b = read_all(plan, "at its end");
     unsigned n = list_pieces(list);
 
+    compare_as_one(plan, &b, "at its end");
     for (unsigned i = 0; i < n; i++)
         DEMAND(list[i].finished, "%s: %s is left", what, list[i].path);
     DEMAND(plan->keep ? n == plan->keep && list[n - 1].number > n : b.pieces > BURSTS / 2,

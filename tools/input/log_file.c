@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <posixtrace/attr.h>
+#include <posixtrace/log.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #include "common/tool.h"
+#include "input/folder.h"
 
 enum { NEWEST_VERSION = 2 }; /* of the format that the library reads */
 
@@ -114,19 +116,28 @@ static void release(struct log_file *log)
     if (log->fd != STDIN_FILENO)
         close(log->fd);
     free(log->shown);
+    free(log->name);
 }
 
-int log_file_open(struct log_file *log, const char *path)
+static int explain(struct log_file *log, int error)
+{
+    if (error == EINVAL || error == EILSEQ)
+        return tool_error("%s is not a trace log: %s", log->shown, log_file_why_not(log->fd));
+    if (error == ENOTSUP)
+        return tool_error("cannot read %s: %s", log->shown, log_file_why_unsupported(log->fd));
+    return tool_error("cannot read %s: %s", log->shown, failure_reason(error));
+}
+
+static int open_file(struct log_file *log, const char *path)
 {
     struct stat st;
     int error;
 
-    memset(log, 0, sizeof *log);
-    log->path = path;
     log->fd = log_file_descriptor(path, O_RDONLY);
     if (log->fd < 0)
         return EXIT_FAILED;
     log->shown = log_file_call(path);
+    log->name = strcpy(tool_grow(NULL, strlen(path) + 1, 1), path);
     error = fstat(log->fd, &st) == 0 ? 0 : errno;
     if (error == 0 && S_ISREG(st.st_mode)) {
         log->seekable = true;
@@ -134,17 +145,71 @@ int log_file_open(struct log_file *log, const char *path)
     }
     if (error == 0)
         error = posix_trace_open(log->fd, &log->trid);
-    if (error == EINVAL)
-        error = tool_error("%s is not a trace log: %s", log->shown, log_file_why_not(log->fd));
-    else if (error == ENOTSUP)
-        error = tool_error("cannot read %s: %s", log->shown, log_file_why_unsupported(log->fd));
-    else if (error != 0)
-        error = tool_error("cannot read %s: %s", log->shown, failure_reason(error));
+    if (error != 0)
+        error = explain(log, error);
     else if (log_file_refresh(log) != EXIT_DONE)
         error = EXIT_FAILED;
     if (error != 0)
         release(log);
     return error;
+}
+
+/* The descriptor is of one piece: the library opens the others when their turn comes. */
+static int open_pieces(struct log_file *log, const struct folder_log *is)
+{
+    int error, status = EXIT_DONE;
+
+    for (size_t i = 0; log->fd < 0 && i < is->count; i++)
+        log->fd = open(is->files[i], O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    log->name = strcpy(tool_grow(NULL, strlen(is->name) + 1, 1), is->name);
+    log->shown = log_file_call(is->path);
+    log->seekable = true;
+    log->size = is->bytes;
+    error = posixtrace_open_pieces((const char *const *)is->files, is->count, &log->trid);
+    if (error != 0)
+        status = explain(log, error);
+    else if (log_file_refresh(log) != EXIT_DONE)
+        status = EXIT_FAILED;
+    if (status != EXIT_DONE)
+        release(log);
+    return status;
+}
+
+static int open_in_folder(struct log_file *log, const char *path, const char *folder,
+                          const uint8_t *id)
+{
+    const struct folder_log *is;
+    struct folder f;
+    int status = folder_list(&f, folder);
+
+    is = status == EXIT_DONE ? folder_find(&f, path, id) : NULL;
+    if (!is)
+        status = EXIT_FAILED;
+    else if (is->files)
+        status = open_pieces(log, is);
+    else
+        status = open_file(log, is->path);
+    folder_free(&f);
+    return status;
+}
+
+int log_file_open(struct log_file *log, const char *path)
+{
+    char *folder = NULL;
+    uint8_t id[16];
+    int status;
+
+    memset(log, 0, sizeof *log);
+    log->path = path;
+    log->fd = -1;
+    if (folder_is(path))
+        status = open_in_folder(log, path, path, NULL);
+    else if (folder_is_stream(path, &folder, id))
+        status = open_in_folder(log, path, folder, id);
+    else
+        status = open_file(log, path);
+    free(folder);
+    return status;
 }
 
 void log_file_close(struct log_file *log)

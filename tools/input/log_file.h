@@ -15,7 +15,8 @@
 #include <posixtrace/info.h>
 
 struct log_file {
-    const char *path; /* as given */
+    const char *path; /* as given; also a folder with one log, or FOLDER/ID (folder.h) */
+    char *name;       /* what a label shows: a file's path, or for pieces what their names share */
     char *shown;      /* for messages: quoted, or "standard input" */
     int fd;
     trace_id_t trid;

@@ -3,8 +3,6 @@
 /* See logs.h. */
 #include "input/logs.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "common/tool.h"
+#include "input/folder.h"
 #include "common/utf8.h"
 
 /* ---- which logs ---- */
@@ -21,61 +20,21 @@ struct path_list {
     size_t count;
 };
 
-static void add_path(struct path_list *l, const char *folder, const char *name)
+static void add_path(struct path_list *l, const char *path)
 {
-    size_t length = strlen(folder), size = length + strlen(name) + 2;
-    char *path = tool_grow(NULL, size, 1);
-
-    snprintf(path, size, "%s%s%s", folder, length > 0 && folder[length - 1] != '/' ? "/" : "",
-             name);
     l->paths = tool_grow(l->paths, l->count + 1, sizeof *l->paths);
-    l->paths[l->count++] = path;
+    l->paths[l->count++] = strcpy(tool_grow(NULL, strlen(path) + 1, 1), path);
 }
 
-static int by_name(const void *a, const void *b)
+static int add_folder(struct path_list *l, const char *path)
 {
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
+    struct folder f;
+    int status = folder_list(&f, path);
 
-static bool is_log_name(const char *name)
-{
-    size_t length = strlen(name);
-
-    return length > 4 && name[0] != '.' && strcmp(name + length - 4, ".ptl") == 0;
-}
-
-static int add_folder(struct path_list *l, const char *folder)
-{
-    size_t before = l->count;
-    DIR *dir = opendir(folder);
-    struct dirent *entry;
-
-    if (!dir)
-        return tool_error("cannot read folder %s: %s", quote(folder), strerror(errno));
-    errno = 0;
-    while ((entry = readdir(dir))) {
-        if (is_log_name(entry->d_name))
-            add_path(l, folder, entry->d_name);
-        errno = 0;
-    }
-    if (errno != 0) {
-        int error = errno;
-
-        closedir(dir);
-        return tool_error("cannot read folder %s: %s", quote(folder), strerror(error));
-    }
-    closedir(dir);
-    if (l->count == before)
-        return tool_error("folder %s has no log: no file in it is called *.ptl", quote(folder));
-    qsort(l->paths + before, l->count - before, sizeof *l->paths, by_name);
-    return EXIT_DONE;
-}
-
-static bool is_folder(const char *path)
-{
-    struct stat st;
-
-    return strcmp(path, "-") != 0 && stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+    for (size_t i = 0; status == EXIT_DONE && i < f.count; i++)
+        add_path(l, f.logs[i].path);
+    folder_free(&f);
+    return status;
 }
 
 static int find_paths(const struct logs_given *given, struct path_list *l)
@@ -83,10 +42,10 @@ static int find_paths(const struct logs_given *given, struct path_list *l)
     int status = EXIT_DONE;
 
     for (size_t i = 0; status == EXIT_DONE && i < given->count; i++) {
-        if (is_folder(given->paths[i]))
+        if (folder_is(given->paths[i]))
             status = add_folder(l, given->paths[i]);
         else
-            add_path(l, "", given->paths[i]);
+            add_path(l, given->paths[i]);
     }
     return status;
 }
@@ -105,7 +64,8 @@ void logs_given_free(struct logs_given *g)
 
 bool logs_are_several(const struct logs_given *g)
 {
-    return g->count > 1 || (g->count == 1 && is_folder(g->paths[0]));
+    return g->count > 1 ||
+           (g->count == 1 && folder_is(g->paths[0]) && !folder_is_one_stream(g->paths[0]));
 }
 
 /* ---- opening ---- */
@@ -200,7 +160,7 @@ static char *short_label(const char *path)
 
     name = name ? name + 1 : path;
     length = strlen(name);
-    if (is_log_name(name))
+    if (length > 4 && strcmp(name + length - 4, ".ptl") == 0)
         length -= 4;
     label = tool_grow(NULL, length + 1, 1);
     memcpy(label, name, length);
@@ -240,7 +200,7 @@ void logs_label(struct logs *l, bool for_programs)
 
         free(l->at[i]->label);
         l->at[i]->label = for_programs ? memcpy(tool_grow(NULL, size, 1), path, size)
-                                       : short_label(path);
+                                       : short_label(l->at[i]->log.name);
     }
     if (for_programs || are_distinct(l))
         return;

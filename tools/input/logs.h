@@ -38,11 +38,11 @@ struct logs_given {
 
 void logs_given_add(struct logs_given *g, const char *path);
 void logs_given_free(struct logs_given *g);
-/* More than one log, or a folder? */
+/* More than one log, or a folder that has not just the pieces of one stream? */
 bool logs_are_several(const struct logs_given *g);
 
-/* Opens them: files, and of a folder the *.ptl in it, in the order of their names.  EXIT_DONE, or
- * another status after a message. */
+/* Opens them: files, and the logs of a folder (folder.h), in the order of their names.  EXIT_DONE,
+ * or another status after a message. */
 int logs_open(struct logs *l, const struct logs_given *given);
 void logs_close(struct logs *l);
 

@@ -13,7 +13,7 @@
 
 #include "input/log_file.h"
 #include "input/log_left.h"
-#include "input/pieces.h"
+#include "input/folder.h"
 #include "common/options.h"
 #include "common/stdout_buffer.h"
 #include "common/progress.h"

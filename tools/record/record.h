@@ -48,6 +48,7 @@ struct recording {
     int pidfd;      /* -1: the kernel has none, look from time to time */
     uint64_t start; /* start time, for when there is no pidfd */
     char *log;
+    char *pieces; /* of a log in pieces: FOLDER/ID (input/folder.h); else NULL */
     int fd;
     bool made;              /* the log was not there before */
     bool regular;           /* and can be read back */

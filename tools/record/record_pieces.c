@@ -22,7 +22,7 @@
 #include "common/options.h"
 #include "common/time_parse.h"
 #include "common/tool.h"
-#include "input/pieces.h"
+#include "input/folder.h"
 
 enum { NAME_MOST = 100 };
 
@@ -123,6 +123,7 @@ char *record_pieces_name(const struct record_request *q, const char *program, pi
 int record_pieces_begin(struct recording *r, const struct record_request *q)
 {
     int error = q->rotates ? posixtrace_log_rotate(r->trid, &q->rotation, sizeof q->rotation) : 0;
+    struct posixtrace_info info;
 
     if (error == EINVAL)
         tool_error("the pieces cannot be in %s: its absolute path is too long, or it is not a "
@@ -136,5 +137,7 @@ int record_pieces_begin(struct recording *r, const struct record_request *q)
      * disk. */
     close(r->fd);
     r->fd = -1;
+    if (posixtrace_get_info(r->trid, &info, sizeof info) == 0)
+        r->pieces = folder_path_of(q->outdir, info.id);
     return 0;
 }

@@ -109,7 +109,7 @@ static void say_recorded(const struct recording *r, struct log_file *log, const 
     tool_note("recorded %s event%s of %s%s process%s in %s, %s; to see them: posixtrace print %s",
               units_count(f->events), f->events == 1 ? "" : "s", f->nameless ? "at least " : "",
               units_count(f->pid_count), f->pid_count == 1 ? "" : "es", log->shown, losses,
-              quote(r->log));
+              quote(r->pieces ? r->pieces : r->log));
 }
 
 /* Beyond what a stream has room for at once, or a process can have names for. */
@@ -287,11 +287,6 @@ int record_report(const struct recording *r, const struct record_request *q, con
     if (r->error)
         status = tool_error("cannot write all of %s: %s", quote(q->rotates ? q->outdir : r->log),
                             strerror(r->error));
-    if (q->rotates) {
-        if (!q->quiet)
-            tool_note("recorded into pieces in %s", quote(q->outdir));
-        return status;
-    }
     if (!r->regular) {
         if (!q->quiet)
             tool_note("recorded into %s", quote(r->log));
@@ -299,7 +294,7 @@ int record_report(const struct recording *r, const struct record_request *q, con
     }
     if (q->quiet)
         return status;
-    if (log_file_open(&log, r->log) != EXIT_DONE)
+    if (log_file_open(&log, r->pieces ? r->pieces : r->log) != EXIT_DONE)
         return EXIT_FAILED;
     report_log(r, q, path, &log);
     log_file_close(&log);

@@ -206,6 +206,7 @@ static void release(struct recording *r)
     if (r->pidfd >= 0)
         close(r->pidfd);
     free(r->log);
+    free(r->pieces);
 }
 
 /* Not of a signal that record passed on, also as SIGTERM: its sender knows. */

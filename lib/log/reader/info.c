@@ -112,6 +112,21 @@ int pt_log_reader_info(struct pt_log_reader *r, struct posixtrace_info *info)
     return 0;
 }
 
+const struct pt_piece_base *pt_log_reader_base(const struct pt_log_reader *r)
+{
+    return &r->base;
+}
+
+bool pt_log_reader_is_continued(const struct pt_log_reader *r)
+{
+    return r->continued && r->complete;
+}
+
+uint64_t pt_log_reader_recorded(const struct pt_log_reader *r)
+{
+    return r->state.recorded;
+}
+
 uint32_t pt_log_reader_refused(const struct pt_log_reader *r)
 {
     return r->state.refused;

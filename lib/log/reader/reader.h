@@ -108,6 +108,13 @@ struct pt_knot {
     int64_t ns;
 };
 int pt_log_reader_set_map(struct pt_log_reader *r, const struct pt_knot *knots, size_t n);
+/* Of a piece: what those before it have; number 0: it is not known, or it is the first. */
+struct pt_piece_base;
+const struct pt_piece_base *pt_log_reader_base(const struct pt_log_reader *r);
+/* Of a piece that is complete: another one follows. */
+bool pt_log_reader_is_continued(const struct pt_log_reader *r);
+/* Events recorded, by its last state. */
+uint64_t pt_log_reader_recorded(const struct pt_log_reader *r);
 /* As pt_log_status.refused. */
 uint32_t pt_log_reader_refused(const struct pt_log_reader *r);
 /* As pt_log_status.outlived. */
