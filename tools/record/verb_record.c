@@ -80,10 +80,9 @@ static const char help[] =
     "  --stacks[=N]      after each of these that may wait N return addresses (16)\n"
     "  --switch-buffer=N bytes of a kernel ring for switches (256K, root's 4M)\n"
     "  --functions       of programs compiled with -finstrument-functions\n"
-    "  --rotate=WHEN     the log in pieces, of 64M ... or 10min ...,\n"
-    "  --outdir=DIR --keep=N  in a folder, at most N of them\n"
+    "  --rotate=64M|10min --outdir=DIR --keep=N  the log in pieces, at most N of them\n"
     "  --zstd            compress the log with zstd: about half as long\n"
-    "  --print --quiet   print the log at the end; no live line, no report\n"
+    "  --print --quiet --help  print the log at the end; no live line; print this\n"
     "\n"
     "Exit status: of CMD, 128 + signal, 126 or 127 not started, 1 log not whole.\n"
     "Example: posixtrace record --print ./app input.txt\n";
