@@ -10,7 +10,7 @@
  *                       append, loop, loop-open, loop-cost, until-full, cut, disk-full,
  *                       packed, packed-loop, described, described-loop, loop-flushing,
  *                       switches, switches-loop-open, switches-disk-full,
- *                       renamed, renamed-cut, columns-joined
+ *                       renamed, renamed-cut, columns-joined, piece, piece-cut
  *
  * The samples of a version are never made again; a change that reads one of
  * them differently breaks the logs that people have.
@@ -26,6 +26,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "log/byteorder.h"
+#include "log/reader/piece.h"
 #include "log/reader/reader.h"
 #include "log/writer/writer.h"
 #include "shm/record.h"
@@ -66,6 +67,19 @@ static void print_lost(FILE *out, const uint64_t *lost)
     fputc('\n', out);
 }
 
+static void print_base(FILE *out, uint32_t piece, const struct pt_piece_base *base)
+{
+    fprintf(out, "piece %u after %" PRIu64 " events, %" PRIu64 " recorded, lost", piece,
+            base->events, base->recorded);
+    print_lost(out, base->lost);
+    for (size_t i = 0; i < base->count; i++)
+        fprintf(out,
+                "writer %" PRIu64 " before: next %" PRIu64 " recorded %" PRIu64 " full %" PRIu64
+                "\n",
+                base->authors[i].wid, base->authors[i].next_no, base->authors[i].recorded,
+                base->authors[i].lost[0]);
+}
+
 static void print_summary(FILE *out, struct pt_log_reader *r, int fd)
 {
     const struct pt_log_params *p = pt_log_reader_params(r);
@@ -99,6 +113,8 @@ static void print_summary(FILE *out, struct pt_log_reader *r, int fd)
                 t.recorded);
         print_lost(out, t.lost);
     }
+    if (p->piece)
+        print_base(out, p->piece, pt_log_reader_base(r));
     for (uint32_t id = 0; id < PT_ID_MAX; id++)
         if (pt_log_reader_count(r, id, &count) == 0 && count) {
             const char *name = pt_log_reader_text(r, PT_TEXT_NAME, id);
@@ -175,7 +191,8 @@ static int compare(const char *log, const char *text)
 
 /* One author's packet of events at given times, with pseudo-random lengths; first_id: of its first
  * event, 0: a user type. */
-static bool joined; /* packets are, where they can be */
+static bool joined;       /* packets are, where they can be */
+static uint64_t first_no; /* the events of each author before, in earlier pieces */
 
 static void put_packet(struct pt_log_writer *w, uint32_t wid, uint64_t ts, uint32_t round,
                        uint32_t first_id, struct pt_log_author_totals *totals)
@@ -189,7 +206,7 @@ static void put_packet(struct pt_log_writer *w, uint32_t wid, uint64_t ts, uint3
                     .tid = 4000 + (int)wid,
                     .thread_id = 0x7f0000000000 + wid * 0x1000ull },
         .chunk_seq = round * 10 + wid,
-        .first_no = totals->recorded,
+        .first_no = first_no + totals->recorded,
         .base_ts = ts,
         .first_ts = ts,
         .records = records,
@@ -277,6 +294,22 @@ static void put_clock(struct pt_log_writer *w, uint32_t round)
         pt_log_put_text(w, PT_TEXT_CLOCK, 1 + round / 2, texts[round / 2]);
 }
 
+/* The third piece of a log, whose authors had events in the two before it. */
+static void make_base(struct pt_piece_base *base)
+{
+    *base = (struct pt_piece_base){ .number = 3, .events = 290, .recorded = 300, .late = 2 };
+    base->lost[POSIXTRACE_LOST_FULL] = 4;
+    base->lost[POSIXTRACE_LOST_LOG_ERROR] = 10;
+    for (uint32_t i = 0; i < AUTHORS; i++) {
+        struct pt_piece_author author = { .wid = i + 1, .next_no = 100, .recorded = 90 + i };
+
+        author.lost[POSIXTRACE_LOST_FULL] = i;
+        pt_piece_base_add(base, &author);
+    }
+    pt_piece_base_sort(base);
+    first_no = 100;
+}
+
 static void make_log(const char *kind, const char *name)
 {
     bool renamed = strncmp(kind, "renamed", 7) == 0;
@@ -296,8 +329,12 @@ static void make_log(const char *kind, const char *name)
     struct pt_sync points[2] = { { 1000, 1700000000000000000, 1ull << 31 },
                                  { 300000, 1700000000000149600, 1ull << 32 } };
     int fd = open(name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    struct pt_piece_base base = { 0 };
     struct pt_log_writer *w;
 
+    if (strncmp(kind, "piece", 5) == 0)
+        make_base(&base);
+    params.piece = base.number;
     joined = strstr(kind, "joined") != NULL;
     pt_attr_init(&params.attr);
     snprintf(params.attr.name, sizeof params.attr.name, "golden %s", kind);
@@ -313,6 +350,8 @@ static void make_log(const char *kind, const char *name)
     memcpy(params.id, "golden 123456789", 16);
     if (fd < 0 || pt_log_writer_new(&w, fd, &params) != 0)
         fail("cannot write", name);
+    if (base.number)
+        pt_log_put_base(w, &base);
     pt_log_put_sync(w, &points[0]);
     pt_log_put_text(w, PT_TEXT_NAME, 193, "read");
     pt_log_put_text(w, PT_TEXT_NAME, 194, "compress \xc3\xa4\xff");
@@ -357,6 +396,7 @@ static void make_log(const char *kind, const char *name)
     else if (!open_end && !strstr(kind, "cut"))
         pt_log_complete(w, POSIXTRACE_END_SHUTDOWN, &status, totals, AUTHORS);
     pt_log_writer_free(w);
+    pt_piece_base_deinit(&base);
     if (strstr(kind, "cut") && ftruncate(fd, lseek(fd, 0, SEEK_END) - 1500) != 0)
         fail("cannot cut", name);
     close(fd);

@@ -24,7 +24,7 @@ for byte in range(256):
         byte = byte >> 1 ^ (0x82F63B78 if byte & 1 else 0)
     TABLE.append(byte)
 
-DATA, NAME, SYNC, ROUND, INDEX, END, PAD, DESCRIPTION, _, CLOCK = range(1, 11)
+DATA, NAME, SYNC, ROUND, INDEX, END, PAD, DESCRIPTION, _, CLOCK, PIECE = range(1, 12)
 M64 = (1 << 64) - 1
 PREDEFINED = {1: b"start", 2: b"stop", 3: b"filter", 4: b"overflow", 5: b"resume",
               6: b"flush_start", 7: b"flush_stop", 8: b"error", 192: b"unnamed_userevent"}
@@ -138,6 +138,8 @@ class Log:
         self.id = raw[24:40]
         self.header_sync = struct.unpack_from("<QqQ", raw, 232)
         self.event_cost = struct.unpack_from("<I", raw, 260)[0]
+        self.piece = struct.unpack_from("<I", raw, 328)[0]
+        self.base, self.before = None, []
         self.ring, self.meta, self.end_offset = struct.unpack_from("<QQQ", raw, 64)
         self.complete = bool(flags & 1)
         self.names, self.syncs, self.state, self.skipped = {}, [], None, 0
@@ -177,6 +179,11 @@ class Log:
             number, length = p.get("II", 32)
             assert 1 <= number <= 1023 and length <= 127 and length <= p.size - 40
             self.clocks.setdefault(number, p.raw[40:40 + length])
+        elif p.type == PIECE:
+            if self.base is None and p.get("I", 32) == self.piece:
+                self.base = p.get("9Q", 40)
+                self.before = [p.get("IIQQ4Q", 136 + 56 * i) for i in range(p.get("I", 36))]
+                assert p.size == 136 + 56 * len(self.before)
         elif p.type == SYNC:
             for i in range(p.get("I", 32)):
                 point = p.get("QqQ", 40 + 24 * i)
@@ -345,6 +352,18 @@ def compare_names(tool, log_name, shown):
         assert a == b.encode("utf-8", "surrogateescape"), f"{log_name}: name {a}, printed {b}"
 
 
+def compare_piece(log_name, log, rest):
+    """What the pieces before this one have."""
+    line = re.search(rb"\npiece (\d+) after (\d+) events, (\d+) recorded, lost([0-9 ]+)\n", rest)
+    wanted = [int(n) for n in b" ".join(line.groups()).split()] if line else None
+    got = [log.piece, *log.base] if log.base else None
+    assert got == wanted, f"{log_name}: piece {got}, wanted {wanted}"
+    wanted = [tuple(map(int, a)) for a in
+              re.findall(rb"\nwriter (\d+) before: next (\d+) recorded (\d+) full (\d+)", rest)]
+    got = [(a[0] | a[1] >> 8 << 32, a[2], a[3], a[4]) for a in log.before]
+    assert got == wanted, f"{log_name}: authors before {got}, wanted {wanted}"
+
+
 def compare(tool, log_name, text_name):
     with open(log_name, "rb") as f:
         log = Log(f.read())
@@ -369,6 +388,7 @@ def compare(tool, log_name, text_name):
     clocks = [[int(n) for n in re.findall(rb"-?\d+", line)]
               for line in wanted if line.startswith(b"clock ")]
     assert log.readings() == clocks, f"{log_name}: {log.readings()}, wanted {clocks}"
+    compare_piece(log_name, log, rest)
     for tid, recorded in re.findall(rb"thread 4000/(\d+) '[^']*' recorded (\d+)", rest):
         mine = [a for a in log.authors.values() if a[3] == int(tid)]
         # after the last ROUND the events' numbers are newer than the totals

@@ -248,7 +248,8 @@ static void copy_file(const char *from, const char *to, size_t most)
     int in = open(from, O_RDONLY), out = open(to, O_WRONLY | O_CREAT | O_EXCL, 0600);
     ssize_t n = read(in, bytes, sizeof bytes);
 
-    n = n > (ssize_t)most ? (ssize_t)most : n;
+    ck_assert_int_gt(n, 0);
+    n = (size_t)n > most ? (ssize_t)most : n;
     ck_assert_int_eq(write(out, bytes, (size_t)n), n);
     close(in);
     close(out);
@@ -535,13 +536,17 @@ END_TEST
 /* With fewer descriptors than there are pieces. */
 START_TEST(many)
 {
-    struct rlimit limit = { 40, 40 };
+    struct rlimit limit, before;
     struct found f;
 
     remove_all();
     make_pieces(MANY, 3);
+    ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+    limit = before;
+    limit.rlim_cur = 40;
     ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
     f = read_all();
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
     ck_assert_uint_eq(f.events, MANY * 3);
     ck_assert_uint_eq(f.lost, 0);
 }
