@@ -5,7 +5,8 @@
  * that has passed, data; and why its pairs took long.  The shares of each thread's time add up to
  * it, the counts fit the events that there are, and a second report of the log says the same.
  * Segments of a pair add up to it, and those below one to that; shares of a job to its response.
- * The page of the log is the same twice.
+ * The page of the log is the same twice.  Rows of tables have the waits and gaps of the report, and
+ * causes that add up to their time.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -17,12 +18,13 @@
 #include <posixtrace/page.h>
 #include <posixtrace/report.h>
 #include <posixtrace/system.h>
+#include <posixtrace/tables.h>
 #include <posixtrace/why.h>
 #include "fuzz/target.h"
 
 enum { STEP = 4, EVENTS_MAX = 400, WINDOW = 3 };
 
-static unsigned long logs, threads, waits, segments, jobs;
+static unsigned long logs, threads, waits, segments, jobs, rows;
 
 static const char *const names[] = { "posixtrace_switch_in",
                                      "posixtrace_switch_out",
@@ -298,6 +300,77 @@ static uint64_t make_page(trace_id_t trid)
     return sum;
 }
 
+struct tabled {
+    uint64_t waits, lost_waits, gaps;
+    uint64_t waited;
+    int64_t gap_ns;
+};
+
+static int take_measurement(void *context, const struct posixtrace_cell *c)
+{
+    const struct posixtrace_cell *causes = c + POSIXTRACE_MEASUREMENTS_RUN;
+    int64_t time = c[POSIXTRACE_MEASUREMENTS_END_TIME].number -
+                   c[POSIXTRACE_MEASUREMENTS_BEGIN_TIME].number;
+    bool known = c[POSIXTRACE_MEASUREMENTS_KNOWN].number != 0;
+    struct tabled *t = context;
+    int64_t sum = 0;
+
+    FUZZ_NEED(known == !c[POSIXTRACE_MEASUREMENTS_LENGTH].null);
+    for (size_t i = 0;
+         !causes[0].null && i < POSIXTRACE_MEASUREMENTS_COLUMNS - POSIXTRACE_MEASUREMENTS_RUN;
+         i++) {
+        FUZZ_NEED(causes[i].number >= 0 && known);
+        sum += causes[i].number;
+    }
+    FUZZ_NEED(causes[0].null || sum == time);
+    rows++;
+    if (c[POSIXTRACE_MEASUREMENTS_KIND].text[0] != 'w')
+        return 0;
+    t->waits += known;
+    t->lost_waits += !known;
+    t->waited += known ? (uint64_t)c[POSIXTRACE_MEASUREMENTS_LENGTH].number : 0;
+    return 0;
+}
+
+static int take_gap(void *context, const struct posixtrace_cell *c)
+{
+    struct tabled *t = context;
+
+    FUZZ_NEED(c[POSIXTRACE_GAPS_LOST].null && c[POSIXTRACE_GAPS_TID].null);
+    t->gaps++;
+    t->gap_ns += c[POSIXTRACE_GAPS_END_TIME].number - c[POSIXTRACE_GAPS_BEGIN_TIME].number;
+    return 0;
+}
+
+static void make_rows(trace_id_t trid)
+{
+    const struct posixtrace_tables_options options = { .causes = true };
+    const struct posixtrace_report_object *o;
+    struct tabled t = { .waits = 0 };
+    posixtrace_tables_t *tables;
+    posixtrace_report_t *r;
+    int unavailable = 0;
+
+    FUZZ_NEED(posixtrace_tables_create(trid, &options, sizeof options, &tables) == 0);
+    FUZZ_NEED(posixtrace_tables_rows(tables, POSIXTRACE_TABLE_MEASUREMENTS, take_measurement, &t) ==
+              0);
+    FUZZ_NEED(posixtrace_tables_rows(tables, POSIXTRACE_TABLE_GAPS, take_gap, &t) == 0);
+    posixtrace_tables_free(tables);
+    FUZZ_NEED(posixtrace_report_create(trid, NULL, 0, &r) == 0);
+    while (!unavailable)
+        FUZZ_NEED(posixtrace_report_take(r, 0, &unavailable) == 0);
+    FUZZ_NEED(posixtrace_report_end(r) == 0);
+    FUZZ_NEED(t.gaps == posixtrace_report_summary(r)->gaps &&
+              t.gap_ns == posixtrace_report_summary(r)->gap_ns);
+    for (size_t i = 0; (o = posixtrace_report_object(r, i)) != NULL; i++) {
+        t.waits -= o->waits;
+        t.lost_waits -= o->unknown;
+        t.waited -= (uint64_t)o->total_ns;
+    }
+    FUZZ_NEED(t.waits == 0 && t.lost_waits == 0 && t.waited == 0);
+    posixtrace_report_free(r);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     trace_id_t trid = make_log(data, size);
@@ -306,6 +379,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     find_jobs(trid);
     FUZZ_NEED(report_on(trid, false) == all && report_on(trid, true) == part);
     FUZZ_NEED(make_page(trid) == make_page(trid));
+    make_rows(trid);
     explain_all(trid, size > 0 ? data[size - 1] : 0);
     FUZZ_NEED(posix_trace_close(trid) == 0);
     logs++;
@@ -314,9 +388,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 static void finish(void)
 {
-    printf("%lu logs, %lu threads, %lu waits, %lu segments, %lu jobs\n", logs, threads, waits,
-           segments, jobs);
-    FUZZ_NEED(logs > 0 && threads > 0 && waits > 0 && segments > 0 && jobs > 0);
+    printf("%lu logs, %lu threads, %lu waits, %lu segments, %lu jobs, %lu rows\n", logs, threads,
+           waits, segments, jobs, rows);
+    FUZZ_NEED(logs > 0 && threads > 0 && waits > 0 && segments > 0 && jobs > 0 && rows > 0);
 }
 
 const struct fuzz_replay fuzz_replay = { .rounds = 300, .finish = finish };
