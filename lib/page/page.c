@@ -84,18 +84,18 @@ static bool gates_have_epochs(const struct pt_page *page)
 /* Opens the file, which has the start time that its maker saw: a tick earlier or later where the
  * two are in different time namespaces (pt_is_start()).  *start becomes that, and file its name; if
  * there is none, the name for *start. */
-static int open_file(int dir, uint32_t pid, uint64_t *start, char file[64])
+static int open_file(const struct pt_page_dir *dir, uint32_t pid, uint64_t *start, char file[64])
 {
     static const uint64_t ticks[] = { 0, (uint64_t)-1, 1 };
-    uint64_t mine = *start, ns = pt_pid_namespace();
-    int fd = -ENOENT;
+    uint64_t mine = *start, ns = dir->pid_ns;
+    int fd = dir->fd < 0 ? dir->fd : -ENOENT;
 
     for (unsigned i = 0; i < 3 && fd == -ENOENT; i++) {
         if (i == 1 && (mine == 0 || pt_time_is_shared(pid)))
             break;
         *start = mine + ticks[i];
         put_name(file, pid, *start, ns);
-        fd = openat(dir, file, O_RDWR | PT_OPEN_BRIEFLY);
+        fd = openat(dir->fd, file, O_RDWR | PT_OPEN_BRIEFLY);
         fd = fd < 0 ? -errno : fd;
     }
     if (fd < 0)
@@ -103,24 +103,35 @@ static int open_file(int dir, uint32_t pid, uint64_t *start, char file[64])
     return fd;
 }
 
-static int open_existing(struct pt_page **page, uid_t uid, char file[64], uint32_t pid,
-                         uint64_t start)
+void pt_page_dir_open(struct pt_page_dir *dir, uid_t uid)
 {
-    int saved = errno, dir = pt_dir_open_of(uid, false), fd, r = 0;
+    int saved = errno;
+
+    dir->fd = pt_dir_open_of(uid, false);
+    dir->uid = uid;
+    dir->pid_ns = pt_pid_namespace();
+    errno = saved;
+}
+
+void pt_page_dir_close(struct pt_page_dir *dir)
+{
+    int saved = errno;
+
+    if (dir->fd >= 0)
+        close(dir->fd);
+    errno = saved;
+}
+
+int pt_page_open_in(struct pt_page **page, const struct pt_page_dir *dir, uint32_t pid,
+                    uint64_t start, char file[64])
+{
+    int saved = errno, fd = open_file(dir, pid, &start, file), r = fd;
     struct stat st;
 
-    if (dir < 0) {
-        pt_page_name(file, pid, start);
-        return dir;
-    }
-    fd = open_file(dir, pid, &start, file);
-    if (fd < 0)
-        r = fd;
-    close(dir);
     errno = saved;
     if (fd < 0)
         return r;
-    if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != uid ||
+    if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != dir->uid ||
         st.st_size != (off_t)PAGE_BYTES)
         r = -EINVAL;
     else
@@ -135,7 +146,7 @@ static int open_existing(struct pt_page **page, uid_t uid, char file[64], uint32
     }
     /* Made by another copy of the library, or another thread. */
     if (pt_load_acquire(&(*page)->magic) != PT_PAGE_MAGIC || (*page)->layout != PT_SEG_LAYOUT ||
-        (*page)->pid != pid || (*page)->start != start || (*page)->pid_ns != pt_pid_namespace() ||
+        (*page)->pid != pid || (*page)->start != start || (*page)->pid_ns != dir->pid_ns ||
         !gates_have_epochs(*page)) {
         pt_page_unmap(*page);
         return -EINVAL;
@@ -145,7 +156,13 @@ static int open_existing(struct pt_page **page, uid_t uid, char file[64], uint32
 
 int pt_page_open_of(struct pt_page **page, uid_t uid, uint32_t pid, uint64_t start, char file[64])
 {
-    return open_existing(page, uid, file, pid, start);
+    struct pt_page_dir dir;
+    int r;
+
+    pt_page_dir_open(&dir, uid);
+    r = pt_page_open_in(page, &dir, pid, start, file);
+    pt_page_dir_close(&dir);
+    return r;
 }
 
 int pt_page_open(struct pt_page **page, uint32_t pid, uint64_t start, char file[64])
@@ -201,7 +218,7 @@ static int create_page(struct pt_page **page, uid_t uid, uint32_t pid, uint64_t 
     if (r == 0)
         return 0;
     pt_page_unmap(*page);
-    return r == -EEXIST ? open_existing(page, uid, file, pid, start) : r;
+    return r == -EEXIST ? pt_page_open_of(page, uid, pid, start, file) : r;
 }
 
 int pt_page_create_of(struct pt_page **page, uid_t uid, uint32_t pid, uint64_t start,

@@ -83,6 +83,17 @@ int pt_page_create_of(struct pt_page **page, uid_t uid, uint32_t pid, uint64_t s
  * another version of the library, or forged; ... */
 int pt_page_open(struct pt_page **page, uint32_t pid, uint64_t start, char file[64]);
 int pt_page_open_of(struct pt_page **page, uid_t uid, uint32_t pid, uint64_t start, char file[64]);
+/* The same of several processes, in a directory that is open, or not: then fd is a negative errno,
+ * which the second one returns. */
+struct pt_page_dir {
+    int fd;
+    uid_t uid;
+    uint64_t pid_ns; /* the caller's, which is that of all of them */
+};
+void pt_page_dir_open(struct pt_page_dir *dir, uid_t uid);
+int pt_page_open_in(struct pt_page **page, const struct pt_page_dir *dir, uint32_t pid,
+                    uint64_t start, char file[64]);
+void pt_page_dir_close(struct pt_page_dir *dir);
 void pt_page_unmap(struct pt_page *page);
 
 /* Does the page of any process in the directory name this map? */

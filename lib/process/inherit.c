@@ -166,31 +166,24 @@ static void look_at_page(struct heritage *w, const struct pt_page *page, uint64_
     }
 }
 
-/* Follows the ancestors up to one whose page has joined all its inherited streams.  True: there was
- * one. */
-static bool look_at_ancestors(struct heritage *w, uint32_t pid, uint64_t start)
+/* The directory is opened once for all: pages that matter here were in it before we were forked. */
+static bool look_in(struct heritage *w, const struct pt_page_dir *dir, struct pt_process *process,
+                    uint32_t pid, uint64_t start)
 {
-    struct pt_process process;
-    int r = pt_process_look(pid, &process);
-
-    note(w, r);
-    if (r < 0)
-        return false;
-    process.start = start;
     for (unsigned i = 0; i < GENERATIONS; i++) {
         struct pt_page *page;
         char file[64];
         bool last;
+        int r = pt_process_parent(&pid, process);
 
-        r = pt_process_parent(&pid, &process);
         note(w, r);
         if (r < 0)
             return false;
-        if (w->parent && pid == w->parent->pid && pt_is_start(process.start, w->parent->start)) {
+        if (w->parent && pid == w->parent->pid && pt_is_start(process->start, w->parent->start)) {
             look_at_page(w, w->parent->page, start);
             return true;
         }
-        r = pt_page_open(&page, pid, process.start, file);
+        r = pt_page_open_in(&page, dir, pid, process->start, file);
         w->alone &= r == -ENOENT;
         note(w, r);
         if (r == 0) {
@@ -200,9 +193,28 @@ static bool look_at_ancestors(struct heritage *w, uint32_t pid, uint64_t start)
             if (last)
                 return true;
         }
-        start = process.start;
+        start = process->start;
     }
     return false;
+}
+
+/* Follows the ancestors up to one whose page has joined all its inherited streams.  True: there was
+ * one. */
+static bool look_at_ancestors(struct heritage *w, uint32_t pid, uint64_t start)
+{
+    struct pt_process process;
+    struct pt_page_dir dir;
+    int r = pt_process_look(pid, &process);
+    bool joined;
+
+    note(w, r);
+    if (r < 0)
+        return false;
+    process.start = start;
+    pt_page_dir_open(&dir, pt_place_uid());
+    joined = look_in(w, &dir, &process, pid, start);
+    pt_page_dir_close(&dir);
+    return joined;
 }
 
 /* ---- in a forked child ---- */
