@@ -475,6 +475,18 @@ def test_links_to_the_log():
     assert "posixtrace.log.file" not in spans_of(done.stdout)[0].resource
 
 
+def test_contexts_in_the_log():
+    """From a trace of a back end to the events: contexts have fields, which expressions know."""
+    log = Log().add(0, "posixtrace_context", context(OTHER)).add(1, "posixtrace_context", context(), tid=101)
+    path = TOOLS.build(log.add(2, "posixtrace_context", NONE))
+    for where, count in ((f'trace_id == "{TRACE}"', 1), (f'span_id == "{SPAN}" and flags == 1', 2), ('trace_id == ""', 1)):
+        done = subprocess.run([TOOLS.posixtrace, "print", "--where", where, "--format=jsonl", path], text=True,
+                              capture_output=True, check=True)
+        assert done.stdout.count('"event":"posixtrace_context"') == count, (where, done.stdout)
+    done = subprocess.run([TOOLS.posixtrace, "print", path], text=True, capture_output=True, check=True)
+    assert f'trace_id="{TRACE}" span_id="{SPAN}" flags=0x1' in done.stdout, done.stdout
+
+
 def test_bad_options():
     for option, text in (("--instants=maybe", "say events or spans"), ("--command=maybe", "say yes or no"),
                          ("--pair=a", "say BEGIN,END"), ("--flow=a.b", "no option '--flow'")):
