@@ -16,12 +16,16 @@
 #include "input/stream_find.h"
 
 enum {
-    FIRST_BUDGET_NS = 20000000,
+    FIRST_BUDGET_NS = 3000000,
+    FIRST_OTHER_NS = 2000000,
+    LEAST_BUDGET_NS = 1000000, /* some thousand events; refreshes are then fewer */
     STATES = 48,
     NS = 1000000000,
     KEEP_S = 10,
     LEAST_PERIOD_NS = 50000000
 };
+
+#define FORGETS 0.9 /* a refresh */
 
 static void add(struct top_set *set, const struct posixtrace_stream *info, trace_id_t trid)
 {
@@ -89,7 +93,6 @@ int top_set_open(struct top_set *set, const char *word)
     int status;
 
     set->word = word;
-    set->reads = TOP_READS * 3 / 4;
     status = word ? stream_attach(word, &info, &trid) : check_directory(set);
     if (word && status == EXIT_DONE)
         add(set, &info, trid);
@@ -97,6 +100,8 @@ int top_set_open(struct top_set *set, const char *word)
         set->event_ns = 0;
     set->begun_ns = top_clock(CLOCK_MONOTONIC);
     set->cpu_ns = top_clock(CLOCK_PROCESS_CPUTIME_ID);
+    set->left_ns = TOP_PLANNED * TOP_SHARE_LOW * NS - (double)set->cpu_ns;
+    set->other_ns = FIRST_OTHER_NS;
     return status;
 }
 
@@ -111,16 +116,30 @@ static double allowed(const struct top_set *set)
     return share < TOP_SHARE_LOW ? TOP_SHARE_LOW : share > TOP_SHARE_HIGH ? TOP_SHARE_HIGH : share;
 }
 
-/* The part for reading events shrinks where all together takes too much. */
-static void adjust(struct top_set *set)
+/* A refresh may have names to look up, and another one none: the most of the last ones counts.
+ * Time that was not used is kept, but for no more than a second. */
+static void count_used(struct top_set *set, double cpu_ns)
 {
-    double most = 0.85 * allowed(set);
+    double read = 0, planned = TOP_PLANNED * allowed(set) * NS;
+    double most = planned * (set->seconds > 1 ? set->seconds : 1);
 
-    if (set->cost > most)
-        set->reads *= most / set->cost;
-    else
-        set->reads *= 1.1;
-    set->reads = set->reads < 0.05 ? 0.05 : set->reads > TOP_READS ? TOP_READS : set->reads;
+    for (size_t i = 0; i < set->count; i++) {
+        read += set->streams[i]->used_ns;
+        set->streams[i]->used_ns = 0;
+    }
+    set->other_ns *= FORGETS;
+    set->other_ns = cpu_ns - read > set->other_ns ? cpu_ns - read : set->other_ns;
+    set->left_ns += planned * set->seconds - cpu_ns;
+    set->left_ns = set->left_ns < 0 ? 0 : set->left_ns > most ? most : set->left_ns;
+}
+
+/* Processor time for the events of so much time, in ns. */
+static double reading(const struct top_set *set, double passed_ns)
+{
+    double share = TOP_PLANNED * allowed(set) - set->other_ns / NS / set->seconds;
+    double least = TOP_READS_LEAST * allowed(set);
+
+    return (share < least ? least : share) * passed_ns;
 }
 
 static void count_cost(struct top_set *set)
@@ -130,10 +149,10 @@ static void count_cost(struct top_set *set)
     set->seconds = (double)(look - (set->look_ns ? set->look_ns : set->begun_ns)) / NS;
     if (set->look_ns && set->seconds > 0)
         set->cost = (double)(cpu - set->cpu_ns) / NS / set->seconds;
-    if (set->refresh > 1)
-        adjust(set);
     if (set->seconds < 0.001)
         set->seconds = 0.001;
+    if (set->refresh > 0)
+        count_used(set, (double)(cpu - set->cpu_ns));
     set->look_ns = look;
     set->wall_ns = top_clock(CLOCK_REALTIME);
     set->cpu_ns = cpu;
@@ -141,18 +160,33 @@ static void count_cost(struct top_set *set)
 }
 
 /* Each stream gets a part by its last rate. */
+static double part_of(const struct top_set *set, const struct top_stream *s, double all)
+{
+    return set->rate > 0 ? all * s->rate / set->rate : all / (double)set->count;
+}
+
 static double budget_of(const struct top_set *set, const struct top_stream *s)
 {
     double passed = (double)(top_clock(CLOCK_MONOTONIC) - s->read_ns);
-    double all = set->refresh == 1 ? FIRST_BUDGET_NS : allowed(set) * set->reads * passed;
 
-    return set->rate > 0 ? all * s->rate / set->rate : all / (double)set->count;
+    return part_of(set, s, reading(set, passed));
+}
+
+/* At a refresh. */
+static double full_budget_of(const struct top_set *set, const struct top_stream *s)
+{
+    double usual = budget_of(set, s), rest = part_of(set, s, set->left_ns - set->other_ns);
+
+    if (set->refresh == 1)
+        return part_of(set, s, FIRST_BUDGET_NS);
+    usual = usual > rest ? usual : rest;
+    return usual > LEAST_BUDGET_NS ? usual : LEAST_BUDGET_NS;
 }
 
 static void look_at(struct top_set *set, struct top_stream *s)
 {
     top_stream_list(s, set->refresh, set->seconds);
-    top_stream_read(s, budget_of(set, s), set->seconds);
+    top_stream_read(s, full_budget_of(set, s), set->seconds);
     if (s->ended)
         s->ended_ns = set->look_ns;
 }

@@ -165,6 +165,8 @@ struct top_stream {
     uint64_t due;          /* events that were recorded between L(k - 1) and L(k) */
     double share;          /* of these that were read; 1: all */
     double cost_ns;        /* of reading an event, as measured */
+    double used_ns;        /* processor time for reading events since the last refresh */
+    bool cut;              /* the last reading ended before the present, to keep to its time */
     double holds;          /* how many events the stream has room for, about; 0: not known */
     bool skips;            /* the last reading has skipped events */
     int64_t stretch_ns;    /* the time of the events that it has read then; 0: it has not */

@@ -13,8 +13,9 @@
 
 #include "common/tool.h"
 
-enum { BATCH = 64, LEAST = 256, FIRST_COST_NS = 120, ENDED = 4096, SKIP_NS = 6 };
-#define MORE          1.3 /* of what was planned: rates change */
+enum { BATCH = 64, CHECK = 8, LEAST = 256, FIRST_COST_NS = 120, ENDED = 4096, SKIP_NS = 6 };
+#define MORE          1.3  /* of the number that was planned: rates change */
+#define MORE_TIME     1.15 /* of the time */
 #define LEAST_STEP_NS INT64_C(5000000)
 #define SET_NS        INT64_C(60000000000)
 
@@ -284,9 +285,12 @@ static void skip(struct top_stream *s, double budget_ns)
     s->skips = false;
     if (due > reach && reach < most)
         most = reach;
-    if (due <= most)
+    if (due <= most && !s->cut)
         return;
-    posixtrace_seek(s->trid, top_clock(CLOCK_REALTIME) - (int64_t)(seconds * 1e9 * most / due));
+    most = due < most ? due : most;
+    s->cut = false;
+    posixtrace_seek(s->trid, top_clock(CLOCK_REALTIME) -
+                                 (int64_t)(due > 0 ? seconds * 1e9 * most / due : 0));
     s->skips = true;
     top_gap(s);
 }
@@ -323,13 +327,20 @@ static int take_some(struct top_stream *s, struct posixtrace_event e[BATCH], boo
     return error;
 }
 
-/* Reads until the event at now.  True: it came there. */
-static bool take_all(struct top_stream *s, uint64_t most, int64_t now)
+/* Every so many batches: an event may cost more than the last ones did. */
+static bool has_used(unsigned batch, int64_t until_cpu)
+{
+    return batch % CHECK == 0 && top_clock(CLOCK_PROCESS_CPUTIME_ID) > until_cpu;
+}
+
+/* Reads until the event at now, or the processor time.  True: it came there. */
+static bool take_all(struct top_stream *s, uint64_t most, int64_t now, int64_t until_cpu)
 {
     static struct posixtrace_event e[BATCH];
     int64_t first = 0, last = 0;
     uint64_t taken = 0;
     bool set = was_set(s);
+    unsigned batch = 0;
     size_t count = 1;
     int error = 0;
 
@@ -345,6 +356,9 @@ static bool take_all(struct top_stream *s, uint64_t most, int64_t now)
         taken += count;
         if (last >= now)
             break;
+        s->cut = has_used(++batch, until_cpu);
+        if (s->cut)
+            break;
     }
     s->stretch_ns = s->skips && first && last > first ? last - first : 0;
     s->ended = error == ENXIO;
@@ -357,9 +371,10 @@ static bool read_events(struct top_stream *s, double budget_ns)
     int64_t cpu = top_clock(CLOCK_PROCESS_CPUTIME_ID);
     uint64_t before = s->taken;
     bool complete = take_all(s, (uint64_t)(budget_ns * MORE / s->cost_ns) + LEAST,
-                             top_clock(CLOCK_REALTIME));
+                             top_clock(CLOCK_REALTIME), cpu + (int64_t)(budget_ns * MORE_TIME));
 
     cpu = top_clock(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+    s->used_ns += (double)cpu;
     if (s->taken - before > LEAST)
         s->cost_ns = 0.7 * s->cost_ns + 0.3 * (double)cpu / (double)(s->taken - before);
     s->read_ns = top_clock(CLOCK_MONOTONIC);

@@ -15,11 +15,12 @@
 
 #include "top/top_state.h"
 
-/* Shares of a processor: at TOP_RATE events a second and TOP_FEW_THREADS threads, and below; at any
- * number; and the most of these that reading events may take. */
-#define TOP_SHARE_LOW  0.01
-#define TOP_SHARE_HIGH 0.06
-#define TOP_READS      0.8
+/* Shares of a processor: at TOP_RATE events a second and TOP_FEW_THREADS threads, and below; and at
+ * any number.  Parts of these: the planned use of all together; the least for reading events. */
+#define TOP_SHARE_LOW   0.01
+#define TOP_SHARE_HIGH  0.06
+#define TOP_PLANNED     0.58
+#define TOP_READS_LEAST 0.2
 enum { TOP_RATE = 100000, TOP_FEW_THREADS = 2000 };
 
 struct top_set {
@@ -38,7 +39,8 @@ struct top_set {
     double rate;                    /* events a second, of all streams */
     size_t threads;                 /* the same */
     double cost;                    /* share of a processor since the one before */
-    double reads;                   /* part of the allowed share that reading events may take */
+    double left_ns;                 /* processor time that was not used lately */
+    double other_ns;                /* of a refresh, but for reading events: the most lately */
     double event_ns;                /* what recording an event costs, as measured here */
     posixtrace_expression_t *wants; /* the filter of the screen, or NULL */
 };
