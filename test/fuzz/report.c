@@ -66,6 +66,9 @@ static const char *const names[] = { "posixtrace_switch_in",
                                      "posixtrace_thread_joined",
                                      "posixtrace_barrier_wait",
                                      "posixtrace_barrier_passed",
+                                     "posixtrace_connection",
+                                     "posixtrace_epoll_set",
+                                     "posixtrace_ready",
                                      "posixtrace_long_call" };
 
 enum { NAMES = sizeof names / sizeof names[0], LONG_CALL = NAMES - 1 };
