@@ -65,6 +65,8 @@ HEADERS = ['trace.h'] + ['posixtrace/' + h for h in (
     'typed.h',
     'why.h',
 )]
+    'format.h', 'info.h', 'jobs.h', 'log.h', 'mapping.h', 'metrics.h', 'page.h', 'pair.h', 'qnx.h', 'report.h', 'rkh.h',
+    'shark.h', 'stream.h', 'symbols.h', 'system.h', 'tables.h', 'typed.h', 'why.h')]
 PROTOTYPE = re.compile(r'^((?:const )?\w+(?: \w+)*?[ \n]\*?)(posix_?trace_\w+)'
                        r'\(((?:[^()]|\([^()]*\))*)\)\s*;', re.M)
 NOT_AN_ERROR_NUMBER = {
