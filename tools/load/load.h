@@ -6,9 +6,9 @@
  * Each row carries the number of the attempt that sent it.  When all rows of a log are there, the
  * loader adds one row to the table loads: that commits the attempt, in one insertion of one row,
  * which the server does as a whole or not at all.  The views show rows of committed attempts, and
- * of a log with several committed ones, as of two loaders at the same time, those of the greatest.  So
- * rows of a loader, server or network that fails are in no view, and the next attempt starts from
- * nothing.  Insertions of the server need not be idempotent for that.
+ * of a log with several committed ones, as of two loaders at the same time, those of the greatest.
+ * So rows of a loader, server or network that fails are in no view, and the next attempt starts
+ * from nothing.  Insertions of the server need not be idempotent for that.
  *
  * verb_load.c: options, a process for each log.  load_log.c: one log.  load_make.c: makes tables,
  * views and columns, by the statements of load_schema.c.  load_sql.c: names and texts in SQL.

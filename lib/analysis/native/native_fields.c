@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Columns of fields.  Numbers have the widest type of their sort, so that a field that becomes wider
- * in a later release of a program keeps its column.
+ * Columns of fields.  Numbers have the widest type of their sort, so that a field that becomes
+ * wider in a later release of a program keeps its column.
  */
 #include <errno.h>
 #include <math.h>

@@ -201,10 +201,10 @@ static void list_words(void)
     const struct pt_geometry g = segment_of(trid)->g;
 
     add_words(0, offsetof(struct pt_seg_header, filters) + 16);
-    add_words(offsetof(struct pt_seg_header, line), offsetof(struct pt_seg_header, sync_next[2]));
+    add_words(offsetof(struct pt_seg_header, colour), offsetof(struct pt_seg_header, sync_next[2]));
     add_words(offsetof(struct pt_seg_header, nprocs),
               offsetof(struct pt_seg_header, expressions) + 8);
-    add_words(offsetof(struct pt_seg_header, next_file), sizeof(struct pt_seg_header));
+    add_words(offsetof(struct pt_seg_header, next_file), offsetof(struct pt_seg_header, lines[3]));
     add_words(g.procs_off, g.procs_off + 2 * sizeof(struct pt_proc));
     add_words(g.infos_off, g.infos_off + 3 * sizeof(struct pt_info));
     add_words(g.slots_off, g.slots_off + 2 * sizeof(struct pt_slot));
