@@ -13,14 +13,17 @@ import math
 import os
 import pathlib
 import random
+import shutil
+import socket
 import struct
 import subprocess
 import sys
 import tempfile
+import threading
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "format"))
 from parquet_logs import line, random_log, random_types  # noqa: E402
-from server import Relay, Server, environment, need, skip_without_server  # noqa: E402
+from server import Relay, Server, environment, free_port, need, skip, skip_without_server  # noqa: E402
 
 CASE, TOOL = sys.argv[1], pathlib.Path(sys.argv[2]).resolve()
 SHORT = "POSIXTRACE_TEST_SHORT" in os.environ
@@ -235,6 +238,93 @@ def secret(server, folder):
         count_once(guarded, [log], 10)
     finally:
         guarded.stop()
+
+
+MORE = """<zookeeper><node><host>127.0.0.1</host><port>{keeper}</port></node></zookeeper>
+<remote_servers><both><shard><internal_replication>{same}</internal_replication>
+<replica><host>127.0.0.1</host><port>{tcp[0]}</port></replica>{between}
+<replica><host>127.0.0.1</host><port>{tcp[1]}</port></replica></shard></both></remote_servers>
+<macros><shard>{shard}</shard><replica>{replica}</replica></macros>
+<distributed_ddl><path>/clickhouse/task_queue/ddl</path></distributed_ddl>"""
+
+
+def start_keeper(folder):
+    """ZooKeeper, for one server."""
+    jars = sorted(pathlib.Path("/usr/share/java").glob("*.jar"))
+    if not shutil.which("java") or not any(jar.name == "zookeeper.jar" for jar in jars):
+        skip("ZooKeeper is not installed (apt-get install zookeeper)")
+    port = free_port()
+    folder.mkdir()
+    (folder / "zoo.cfg").write_text(f"tickTime=2000\ndataDir={folder}\nclientPort={port}\n"
+                                    "clientPortAddress=127.0.0.1\nadmin.enableServer=false\n")
+    keeper = subprocess.Popen(["java", "-cp", ":".join(map(str, jars)), "org.apache.zookeeper.server.ZooKeeperServerMain",
+                               folder / "zoo.cfg"], stdout=open(folder / "out", "wb"), stderr=subprocess.STDOUT)
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port)).close()
+            return keeper, port
+        except OSError:
+            need(keeper.poll() is None, "ZooKeeper ended:", (folder / "out").read_text()[-2000:])
+            threading.Event().wait(0.05)
+
+
+def load_on(server, *words):
+    """18.16 sometimes dies by itself with statements for a cluster: load again, as after any failure."""
+    for _ in range(3):
+        done = load(server.url(), *words, status=None)
+        if done.returncode == 0:
+            return
+        need(server.process.poll() is not None, done.stdout, done.stderr)
+        print("the server died:", server.process.returncode, flush=True)
+        server.start()
+    sys.exit("the server dies again and again")
+
+
+def on_two(folder, replicated):
+    keeper, port = start_keeper(folder / "keeper")
+    tcp, servers = [free_port(), free_port()], []
+    between = "" if replicated else "</shard><shard><internal_replication>false</internal_replication>"
+    try:
+        for i in range(2):
+            more = MORE.format(keeper=port, tcp=tcp, between=between, same=str(replicated).lower(), shard=1 if replicated else i, replica=i)
+            servers.append(Server(folder / f"server-{i}", more=more, tcp=tcp[i]))
+            servers[i].query("CREATE DATABASE t")
+        words = ["--cluster=both", *(["--replicated"] if replicated else [])]
+        logs = [simple_log(folder / f"{i}.ptl", 1000, i) for i in range(4)]
+        load_on(servers[0], *words, *logs[:2])
+        load_on(servers[1], *words, *logs)
+        for server in servers:
+            if replicated:
+                for table in ("events_shard", "loads_shard"):
+                    server.query(f"SYSTEM SYNC REPLICA {table}", "t")
+            count_once(server, logs, 1000)
+            need(server.number("SELECT count() FROM events") == 4000)
+        held = [server.number("SELECT count() FROM events_shard") for server in servers]
+        need(held == [4000, 4000] if replicated else sum(held) == 4000 and all(n % 1000 == 0 for n in held), held)
+        servers[0].kill()
+        added = simple_log(folder / "late.ptl", 500, 9)
+        if replicated:   # and ends while one server is away
+            load(servers[1].url(), *words, added, "--tries=1", status=None)
+        servers[0].start()
+        load_on(servers[1], *words, added)
+        count_once(servers[1], [added], 500)
+    finally:
+        for server in servers:
+            server.stop()
+        keeper.kill()
+        keeper.wait()
+
+
+def shards(server, folder):
+    """A cluster of two servers, each with a part of the logs."""
+    server.stop()
+    on_two(folder, False)
+
+
+def replicas(server, folder):
+    """A cluster of two servers with the same rows."""
+    server.stop()
+    on_two(folder, True)
 
 
 def main():

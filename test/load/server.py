@@ -54,10 +54,14 @@ def need(condition, *what):
         sys.exit("not so: " + " ".join(str(w) for w in what))
 
 
+def skip(why):
+    print(f"skipped: {why}")
+    sys.exit(SKIP)
+
+
 def skip_without_server():
     if not shutil.which("clickhouse-server"):
-        print("skipped: clickhouse-server is not installed (apt-get install clickhouse-server)")
-        sys.exit(SKIP)
+        skip("clickhouse-server is not installed (apt-get install clickhouse-server)")
 
 
 class Server:

@@ -334,7 +334,9 @@ static int check_end(const struct log_file *log)
 
 static struct load_place place_of(const struct load_target *t)
 {
-    return (struct load_place){ t->database, t->options->cluster, t->options->replicated };
+    return (struct load_place){ .database = t->database,
+                                .cluster = t->options->cluster,
+                                .replicated = t->options->replicated };
 }
 
 int load_log(const struct load_target *t, const char *path, volatile uint64_t *rows)

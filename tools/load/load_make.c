@@ -109,7 +109,7 @@ static enum load_result execute(struct load_http *h, char *sql)
 
 /* ---- columns ---- */
 
-static char *add_columns(const struct load_place *p, const char *table,
+static char *add_columns(const struct load_place *p, const char *table, bool on_cluster,
                          const struct load_columns *missing)
 {
     struct load_sql s;
@@ -117,7 +117,8 @@ static char *add_columns(const struct load_place *p, const char *table,
     load_sql_begin(&s);
     load_sql_put(&s, "ALTER TABLE ");
     load_sql_table(&s, p->database, table);
-    load_put_cluster(&s, p);
+    if (on_cluster)
+        load_put_cluster(&s, p);
     for (size_t i = 0; i < missing->count; i++) {
         load_sql_put(&s, "%s ADD COLUMN ", i ? "," : "");
         load_sql_name(&s, missing->at[i].name);
@@ -126,7 +127,9 @@ static char *add_columns(const struct load_place *p, const char *table,
     return load_sql_end(&s);
 }
 
-/* LOAD_DONE also where another loader was faster: the caller reads the columns again. */
+/* The engine changes Distributed tables on one server at a time: the others get the column when a
+ * loader uses them.  LOAD_DONE also where another loader was faster: the caller reads the columns
+ * again. */
 static enum load_result add_missing(struct load_http *h, const struct load_place *p, unsigned table,
                                     const struct load_columns *missing)
 {
@@ -135,7 +138,7 @@ static enum load_result add_missing(struct load_http *h, const struct load_place
 
     for (int shard = p->cluster ? 1 : 0; r == LOAD_DONE && shard >= 0; shard--) {
         load_table_name(table, shard ? "_shard" : "_rows", name);
-        r = execute(h, add_columns(p, name, missing));
+        r = execute(h, add_columns(p, name, shard, missing));
         if (r == LOAD_FAILED &&
             (load_http_code(h) == COLUMN_EXISTS || load_http_code(h) == COLUMN_EXISTS_NEWER))
             r = LOAD_DONE;
@@ -164,12 +167,13 @@ static enum load_result exchange(struct load_http *h, const struct load_place *p
     const char *view = posixtrace_table_name(table);
     char fresh[LOAD_TABLE_NAME], old[LOAD_TABLE_NAME];
     uint64_t number = load_random();
+    struct load_place here = { .database = p->database, .is_distributed = p->cluster };
     struct load_sql s;
     enum load_result r;
 
     snprintf(fresh, sizeof fresh, "%s_new_%016" PRIx64, view, number);
     snprintf(old, sizeof old, "%s_old_%016" PRIx64, view, number);
-    r = execute(h, load_create_view(p, table, fresh, columns));
+    r = execute(h, load_create_view(&here, table, fresh, columns));
     if (r != LOAD_DONE)
         return r;
     load_sql_begin(&s);
@@ -181,12 +185,10 @@ static enum load_result exchange(struct load_http *h, const struct load_place *p
     load_sql_table(&s, p->database, fresh);
     load_sql_put(&s, " TO ");
     load_sql_table(&s, p->database, view);
-    load_put_cluster(&s, p);
     r = execute(h, load_sql_end(&s));
     load_sql_begin(&s);
     load_sql_put(&s, "DROP TABLE IF EXISTS ");
     load_sql_table(&s, p->database, r == LOAD_DONE ? old : fresh);
-    load_put_cluster(&s, p);
     if (r == LOAD_DONE)
         return execute(h, load_sql_end(&s));
     free(load_sql_end(&s));
@@ -211,7 +213,7 @@ static enum load_result make_view(struct load_http *h, const struct load_place *
             r = load_http_fail(h, LOAD_AGAIN, "other loaders change the view %s all the time",
                                name);
         else if (view.count == 0)
-            r = execute(h, load_create_view(p, table, name, &columns));
+            r = execute(h, load_create_view(p, table, name, NULL));
         else
             r = exchange(h, p, table, &columns);
     }
@@ -256,6 +258,27 @@ static enum load_result check_columns(struct load_http *h, const struct load_pla
     return LOAD_DONE;
 }
 
+/* A loader that used another server has added columns. */
+static enum load_result follow_shard(struct load_http *h, const struct load_place *p,
+                                     unsigned table)
+{
+    struct load_columns shard = { .at = NULL }, rows = { .at = NULL }, missing = { .at = NULL };
+    char name[LOAD_TABLE_NAME];
+    enum load_result r = read_columns(h, p, load_table_name(table, "_shard", name), &shard);
+
+    if (r == LOAD_DONE)
+        r = read_columns(h, p, load_table_name(table, "_rows", name), &rows);
+    for (size_t i = 0; r == LOAD_DONE && i < shard.count; i++)
+        if (!load_columns_find(&rows, shard.at[i].name))
+            add_column(&missing, shard.at[i].name, shard.at[i].type);
+    if (r == LOAD_DONE && missing.count)
+        r = add_missing(h, p, table, &missing);
+    load_columns_free(&shard);
+    load_columns_free(&rows);
+    load_columns_free(&missing);
+    return r;
+}
+
 static enum load_result make_table(struct load_http *h, const struct load_place *p, unsigned table)
 {
     struct load_columns columns = { .at = NULL }, missing = { .at = NULL };
@@ -270,6 +293,8 @@ static enum load_result make_table(struct load_http *h, const struct load_place 
         r = check_columns(h, p, table, &columns, &missing);
         if (r == LOAD_DONE && missing.count)
             r = add_missing(h, p, table, &missing);
+        if (r == LOAD_DONE && p->cluster)
+            r = follow_shard(h, p, table);
     }
     load_columns_free(&columns);
     load_columns_free(&missing);

@@ -157,7 +157,7 @@ char *load_create_view(const struct load_place *p, unsigned table, const char *v
     load_sql_put(&s, "\nFROM ");
     load_sql_table(&s, p->database, load_table_name(table, "_rows", name));
     load_sql_put(&s, "\nWHERE attempt %sIN (SELECT max(attempt) FROM ",
-                 p->cluster ? "GLOBAL " : "");
+                 p->cluster || p->is_distributed ? "GLOBAL " : "");
     load_sql_table(&s, p->database, "loads");
     load_sql_put(&s, " GROUP BY log, piece)");
     return load_sql_end(&s);

@@ -28,6 +28,7 @@ struct load_place {
     const char *database;
     const char *cluster; /* NULL: one server */
     bool replicated;     /* the tables of a cluster are */
+    bool is_distributed; /* the tables are those of a cluster, the statement is for one server */
 };
 
 /* Prints the statements that make all. */

@@ -206,7 +206,9 @@ static int load_logs(const struct load_options *o, const char **logs, size_t cou
 static int print_schema(const struct load_options *o)
 {
     struct load_target t = { .database = NULL };
-    struct load_place place = { "posixtrace", o->cluster, o->replicated };
+    struct load_place place = { .database = "posixtrace",
+                                .cluster = o->cluster,
+                                .replicated = o->replicated };
     int status = o->to ? load_target_init(&t, o) : EXIT_DONE;
 
     if (t.database)
