@@ -3,7 +3,7 @@
 # SPDX-FileCopyrightText: 2026 The posixtrace authors
 """posixtrace load into a ClickHouse server on the loopback address: every event once, whatever fails.
 
-usage: clickhouse.py CASE POSIXTRACE
+usage: clickhouse.py CASE POSIXTRACE [FOLDER OF QUERIES]
 
 Without clickhouse-server the test is skipped.  POSIXTRACE_TEST_SHORT shortens it.
 """
@@ -148,6 +148,40 @@ def types(server, folder):
     text = server.query("SELECT DISTINCT name FROM system.columns WHERE database = 't' AND table = 'events' "
                         "AND name LIKE '€%'").splitlines()
     need(len(text) == 2 and all("~" in name and len(name.encode()) < 200 for name in text), text)
+
+
+def tables(server, folder):
+    """Measurements and gaps: as many as the pairs and losses of the log."""
+    server.query("CREATE DATABASE t")
+    text, spans = "", []
+    for i in range(200):
+        begin, length = i * 10**6 + 1, rng.randrange(1, 10**5)
+        spans.append(length)
+        text += line(begin, "job:begin", b"") + line(begin + length, "job:end", b"")
+    end = 10**9
+    text += line(end, "posix_trace_overflow", b"") + line(end + 500, "posix_trace_resume", b"")
+    load(server.url(), make_log(folder / "a.ptl", text))
+    got = server.query("SELECT length, end_time - begin_time, kind, metric FROM measurements WHERE known ORDER BY position", "t")
+    need([one.split("\t") for one in got.splitlines()] == [[str(n), str(n), "pair", "job"] for n in spans], got)
+    got = server.query("SELECT begin_time, end_time, lost, cause FROM gaps", "t")
+    need(f"{end}\t{end + 500}\t\\N\tevents lost\n" in got, got)
+
+
+def queries(server, folder):
+    """The shipped queries run, and find the log."""
+    server.query("CREATE DATABASE t")
+    log = make_log(folder / "a.ptl", "".join(line(i * 1000 + 1, "job:begin", b"") + line(i * 1000 + 400, "job:end", b"")
+                                             for i in range(100)))
+    load(server.url(), "--host=here", log)
+    server.query("CREATE TABLE releases (log String, release String) ENGINE = Memory", "t")
+    server.query(f"INSERT INTO releases VALUES ('{log_id(log)}', 'a')", "t")
+    files = sorted(pathlib.Path(sys.argv[3]).glob("clickhouse-*.sql"))
+    need(len(files) >= 5, files)
+    for file in files:
+        if "tables" in file.name:
+            continue
+        got = server.query(file.read_text().strip().rstrip(";"), "t")
+        need("here" in got or file.name not in ("clickhouse-latency.sql", "clickhouse-rates.sql"), file, got)
 
 
 def again(server, folder):

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * A block: how many columns and rows, then of each column name, type and values.  A column without a
- * value is left out: the engine fills it.
+ * A block: how many columns and rows, then of each column name, type and values.  A column without
+ * a value is left out: the engine fills it.
  */
 #include <errno.h>
 #include <stdlib.h>
