@@ -11,7 +11,7 @@ build_packages=(meson ninja-build gcc libc6-dev pkg-config liburcu-dev libzstd-d
                 zlib1g-dev libcurl4-openssl-dev uthash-dev libbabeltrace2-dev libdw-dev)
 test_packages=(g++ check valgrind libc6-dbg python3 mandoc bash-completion spin abigail-tools
                babeltrace2 python3-bt2 python3-protobuf graphviz jq protobuf-compiler fish zsh clang-format
-               nodejs eslint chromium firefox-esr)
+               nodejs eslint chromium firefox-esr openssl clickhouse-server)
 
 say() {
     printf '\n== %s\n' "$*"

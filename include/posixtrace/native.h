@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * A table of a log (posixtrace/tables.h) as blocks of ClickHouse's format Native, which an INSERT of
- * that engine takes.  'posixtrace load' sends them; docs/fleet.md has its protocol.
+ * A table of a log (posixtrace/tables.h) as blocks of ClickHouse's format Native, which an INSERT
+ * of that engine takes.  'posixtrace load' sends them; docs/fleet.md has its protocol.
  *
- * Link with -lposixtrace-analysis.  A writer belongs to one thread at a time.  Functions of type int
- * return 0 or an error number.  None is async-signal-safe.
+ * Link with -lposixtrace-analysis.  A writer belongs to one thread at a time.  Functions of type
+ * int return 0 or an error number.  None is async-signal-safe.
  */
 #ifndef POSIXTRACE_NATIVE_H
 #define POSIXTRACE_NATIVE_H
@@ -23,9 +23,10 @@ extern "C" {
 
 /*
  * Rows have two columns before those of the table: attempt (UInt64) and loaded (DateTime), the
- * same in all rows.  They say which attempt to load the log the row belongs to, and when that began.
- * host: in the place of the name that the log has.  piece: the column of that name.  fields: how many
- * columns of fields there are at most, 0: 400; fields of others are in the column data only.
+ * same in all rows.  They say which attempt to load the log the row belongs to, and when that
+ * began. host: in the place of the name that the log has.  piece: the column of that name.  fields:
+ * how many columns of fields there are at most, 0: 400; fields of others are in the column data
+ * only.
  */
 struct posixtrace_native_options {
     uint64_t attempt;
@@ -63,7 +64,8 @@ int posixtrace_native_create(trace_id_t trid, unsigned table,
                              posixtrace_native_t **native);
 void posixtrace_native_free(posixtrace_native_t *native); /* or NULL */
 
-/* i from 0; NULL after the last.  They are complete before the first block, and belong to native. */
+/* i from 0; NULL after the last.  They are complete before the first block, and belong to
+ * native. */
 const struct posixtrace_native_column *posixtrace_native_column(const posixtrace_native_t *native,
                                                                 size_t i);
 /* The type of the engine of a table's column.  Constant text. */
@@ -79,9 +81,9 @@ enum { POSIXTRACE_NATIVE_NAME_MAX = 200 };
 
 /*
  * Reads the log from its start, and calls block for each block of rows: its bytes are the pieces,
- * one after the other.  They live until it returns; another result of it than 0 ends the call, which
- * returns it.  Columns without a value in a block are not in it.  The memory that is used has a bound,
- * whatever the length of the log.  To be called once.
+ * one after the other.  They live until it returns; another result of it than 0 ends the call,
+ * which returns it.  Columns without a value in a block are not in it.  The memory that is used has
+ * a bound, whatever the length of the log.  To be called once.
  *
  * EINVAL  a NULL argument, or the second call
  * ENOMEM; others as posixtrace_next_events()
