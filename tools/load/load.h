@@ -32,6 +32,7 @@ struct load_options {
     const char *host;
     unsigned timeout; /* seconds without progress */
     unsigned tries;   /* of a log */
+    unsigned piece;   /* of a rotated log; 0: it is in one piece */
     unsigned jobs;    /* 0: as many as processors */
     bool replicated;
     bool replace;

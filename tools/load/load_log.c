@@ -112,7 +112,8 @@ static enum load_result send_table(struct attempt *a, unsigned table)
 {
     struct posixtrace_native_options options = { .attempt = a->attempt,
                                                  .loaded = a->loaded,
-                                                 .host = a->target->options->host };
+                                                 .host = a->target->options->host,
+                                                 .piece = a->target->options->piece };
     posixtrace_native_t *native = NULL;
     int error = posixtrace_native_create(a->log.trid, table, &options, sizeof options, &native);
 
@@ -140,7 +141,7 @@ static void put_key(struct load_sql *s, const struct attempt *a)
 {
     load_sql_put(s, " WHERE log = ");
     load_sql_text(s, a->id);
-    load_sql_put(s, " AND piece = 0");
+    load_sql_put(s, " AND piece = %u", a->target->options->piece);
 }
 
 /* A line of numbers.  *found is false: there is no line. */
@@ -218,7 +219,8 @@ static enum load_result commit(struct attempt *a)
     load_sql_put(&s,
                  " (log, piece, attempt, loaded, events, measurements, gaps, posixtrace) VALUES (");
     load_sql_text(&s, a->id);
-    load_sql_put(&s, ", 0, %" PRIu64 ", %" PRIu32, a->attempt, a->loaded);
+    load_sql_put(&s, ", %u, %" PRIu64 ", %" PRIu32, a->target->options->piece, a->attempt,
+                 a->loaded);
     for (unsigned table = 0; table < POSIXTRACE_TABLES; table++)
         load_sql_put(&s, ", %" PRIu64, a->counts[table]);
     load_sql_put(&s, ", '" POSIXTRACE_VERSION "')");
@@ -247,7 +249,7 @@ static enum load_result report_there(struct attempt *a, const uint64_t committed
     if (committed[1] != a->log.info.events)
         return load_http_fail(a->http, LOAD_FAILED,
                               "it is loaded with %s events, and has %s now; --replace loads it "
-                              "again",
+                              "again; another piece of a rotated log needs --piece",
                               units_count(committed[1]), units_count(a->log.info.events));
     out_format("%s: is loaded already, %s events\n", a->log.shown, units_count(committed[1]));
     return LOAD_DONE;

@@ -34,7 +34,8 @@ enum {
     TIMEOUT,
     TRIES,
     JOBS,
-    REPLACE
+    REPLACE,
+    PIECE
 };
 enum { LOOK_MS = 200 };
 
@@ -50,14 +51,15 @@ static const struct option_spec options[] = { { "to", true, TO },
                                               { "jobs", true, JOBS },
                                               { "j", true, JOBS },
                                               { "replace", false, REPLACE },
+                                              { "piece", true, PIECE },
                                               { NULL, false, 0 } };
 
 static const char help[] =
     "usage: posixtrace load --to=http://HOST:8123/DATABASE [OPTION]... LOG...\n"
     "       posixtrace load --schema [--to=ADDRESS] [--cluster=NAME [--replicated]]\n"
     "\n"
-    "Loads logs into tables of a ClickHouse server, where each event is once, whatever\n"
-    "fails and however often a log is loaded. Makes tables that are missing.\n"
+    "Loads logs into tables of a ClickHouse server, where each event is once, what-\n"
+    "ever fails and however often a log is loaded. Makes tables that are missing.\n"
     "\n"
     "  --to=ADDRESS     of the server, http or https, with the database\n"
     "  --cluster=NAME   the tables are distributed over that cluster of the server\n"
@@ -71,6 +73,7 @@ static const char help[] =
     "  --tries=N        attempts of a log, if server or network fail (8)\n"
     "  --timeout=S      seconds that the server may do nothing (300)\n"
     "  --replace        load a log again that is loaded, in the place of that\n"
+    "  --piece=N        LOG is piece N of a rotated log, whose pieces have one id\n"
     "  --help           print this\n"
     "\n"
     "Example: posixtrace load --to=http://db:8123/traces *.ptl\n";
@@ -243,6 +246,7 @@ static int take(struct load_options *o, int code, const char *value)
     case HOST: o->host = value; return EXIT_DONE;
     case TIMEOUT: return take_number("timeout", value, 86400, &o->timeout);
     case TRIES: return take_number("tries", value, 1000, &o->tries);
+    case PIECE: return take_number("piece", value, INT32_MAX, &o->piece);
     case JOBS: return take_number("jobs", value, LOAD_JOBS_MAX, &o->jobs);
     default: o->replace = true; return EXIT_DONE;
     }
