@@ -10,6 +10,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <posixtrace/log.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -32,6 +33,7 @@ struct attempt {
     struct load_http *http;
     struct log_file log;
     char id[ID_TEXT];
+    uint32_t piece;          /* 0: the log is in one */
     volatile uint64_t *rows; /* of all tables, for the caller */
     uint64_t attempt;
     uint32_t loaded;
@@ -113,7 +115,7 @@ static enum load_result send_table(struct attempt *a, unsigned table)
     struct posixtrace_native_options options = { .attempt = a->attempt,
                                                  .loaded = a->loaded,
                                                  .host = a->target->options->host,
-                                                 .piece = a->target->options->piece };
+                                                 .piece = a->piece };
     posixtrace_native_t *native = NULL;
     int error = posixtrace_native_create(a->log.trid, table, &options, sizeof options, &native);
 
@@ -141,7 +143,7 @@ static void put_key(struct load_sql *s, const struct attempt *a)
 {
     load_sql_put(s, " WHERE log = ");
     load_sql_text(s, a->id);
-    load_sql_put(s, " AND piece = %u", a->target->options->piece);
+    load_sql_put(s, " AND piece = %" PRIu32, a->piece);
 }
 
 /* A line of numbers.  *found is false: there is no line. */
@@ -219,8 +221,7 @@ static enum load_result commit(struct attempt *a)
     load_sql_put(&s,
                  " (log, piece, attempt, loaded, events, measurements, gaps, posixtrace) VALUES (");
     load_sql_text(&s, a->id);
-    load_sql_put(&s, ", %u, %" PRIu64 ", %" PRIu32, a->target->options->piece, a->attempt,
-                 a->loaded);
+    load_sql_put(&s, ", %" PRIu32 ", %" PRIu64 ", %" PRIu32, a->piece, a->attempt, a->loaded);
     for (unsigned table = 0; table < POSIXTRACE_TABLES; table++)
         load_sql_put(&s, ", %" PRIu64, a->counts[table]);
     load_sql_put(&s, ", '" POSIXTRACE_VERSION "')");
@@ -341,6 +342,16 @@ static struct load_place place_of(const struct load_target *t)
                                 .replicated = t->options->replicated };
 }
 
+/* Which piece of its stream a log is: as the caller or its header has it. */
+static uint32_t piece_of(const struct load_options *o, const struct log_file *log)
+{
+    struct posixtrace_piece piece = { .number = 0 };
+
+    if (o->piece)
+        return o->piece;
+    return posixtrace_log_piece(log->fd, &piece, sizeof piece) == 0 ? piece.number : 0;
+}
+
 int load_log(const struct load_target *t, const char *path, volatile uint64_t *rows)
 {
     struct attempt a = { .target = t, .rows = rows, .place = place_of(t) };
@@ -349,6 +360,7 @@ int load_log(const struct load_target *t, const char *path, volatile uint64_t *r
     if (status != EXIT_DONE)
         return status;
     status = check_end(&a.log);
+    a.piece = piece_of(t->options, &a.log);
     for (size_t i = 0; i < sizeof a.log.info.id; i++)
         snprintf(a.id + 2 * i, 3, "%02x", a.log.info.id[i]);
     if (status == EXIT_DONE) {
