@@ -193,8 +193,12 @@ def again(server, folder):
     load(server.url(), "--replace", log)
     count_once(server, [log], 1000)
     need(server.number("SELECT count() FROM events_rows") == 2000, "rows of the attempt before are kept, and not seen")
+    piece = pathlib.Path(__file__).resolve().parent.parent / "data" / "log-1" / "piece.ptl"
+    load(server.url(), piece)
+    need(server.number(f"SELECT max(piece) FROM events WHERE log = '{log_id(piece)}'") > 0, "the header has the piece")
     load(server.url(), "--piece=3", log)
-    need(server.query("SELECT piece, count() FROM events GROUP BY piece ORDER BY piece", "t") == "0\t1000\n3\t1000\n")
+    need(server.query(f"SELECT piece, count() FROM events WHERE log = '{log_id(log)}' GROUP BY piece ORDER BY piece",
+                      "t") == "0\t1000\n3\t1000\n")
     done = load(server.url("none"), log, status=1)
     need("has no database 'none'" in done.stderr, done.stderr)
 
