@@ -13,10 +13,10 @@
 #include "common/tool.h"
 
 static const struct verb *const verbs[] = {
-    &verb_record,  &verb_info,  &verb_print,  &verb_export,  &verb_import, &verb_check,
-    &verb_recover, &verb_list,  &verb_btf,    &verb_metrics, &verb_rta,    &verb_report,
-    &verb_why,     &verb_start, &verb_stop,   &verb_flush,   &verb_filter, &verb_snapshot,
-    &verb_top,     &verb_load,  &verb_doctor, &verb_selftest
+    &verb_record,  &verb_info,  &verb_print,  &verb_export,   &verb_import, &verb_check,
+    &verb_recover, &verb_list,  &verb_btf,    &verb_metrics,  &verb_rta,    &verb_report,
+    &verb_why,     &verb_start, &verb_stop,   &verb_flush,    &verb_filter, &verb_snapshot,
+    &verb_top,     &verb_load,  &verb_doctor, &verb_selftest, &verb_sync
 };
 
 enum { VERBS = sizeof verbs / sizeof verbs[0] };
@@ -36,6 +36,7 @@ static const char help[] =
     "  report LOG       where the time of its threads went, and for what they waited\n"
     "  why [PAIR] LOG   why it was slow; what threads wait for at its end; deadlocks\n"
     "  metrics LOG      times of its threads, by automata\n"
+    "  sync LOG...      one clock for the logs of several hosts\n"
     "  rta TASKS [LOG]  are the tasks schedulable?\n"
     "  start|stop|flush PID  starts or stops a stream; has its log written\n"
     "  filter|snapshot PID  changes which events it records; a log of what it holds\n"

@@ -35,7 +35,7 @@ struct verb {
 
 extern const struct verb verb_record, verb_info, verb_print, verb_export, verb_import, verb_check,
     verb_recover, verb_list, verb_btf, verb_metrics, verb_rta, verb_report, verb_why, verb_start,
-    verb_stop, verb_top, verb_load, verb_flush, verb_filter, verb_snapshot, verb_doctor,
+    verb_stop, verb_top, verb_load, verb_sync, verb_flush, verb_filter, verb_snapshot, verb_doctor,
     verb_selftest;
 
 /* The verb named in messages; NULL before one is known. */

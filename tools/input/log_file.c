@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "common/tool.h"
+#include "common/sync_option.h"
 #include "input/folder.h"
 
 enum { NEWEST_VERSION = 2 }; /* of the format that the library reads */
@@ -147,7 +148,8 @@ static int open_file(struct log_file *log, const char *path)
         error = posix_trace_open(log->fd, &log->trid);
     if (error != 0)
         error = explain(log, error);
-    else if (log_file_refresh(log) != EXIT_DONE)
+    else if (sync_option_apply(log->trid, log->shown) != EXIT_DONE ||
+             log_file_refresh(log) != EXIT_DONE)
         error = EXIT_FAILED;
     if (error != 0)
         release(log);
@@ -168,7 +170,8 @@ static int open_pieces(struct log_file *log, const struct folder_log *is)
     error = posixtrace_open_pieces((const char *const *)is->files, is->count, &log->trid);
     if (error != 0)
         status = explain(log, error);
-    else if (log_file_refresh(log) != EXIT_DONE)
+    else if (sync_option_apply(log->trid, log->shown) != EXIT_DONE ||
+             log_file_refresh(log) != EXIT_DONE)
         status = EXIT_FAILED;
     if (status != EXIT_DONE)
         release(log);

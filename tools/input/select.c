@@ -4,6 +4,7 @@
  * Selecting events; see select.h.
  */
 #include "input/select.h"
+#include "common/sync_option.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,6 +64,7 @@ int select_take_option(struct selection *s, int code, const char *value)
     case SELECT_PID: return add_number("pid", value, &s->pids, &s->pid_count);
     case SELECT_TID: return add_number("tid", value, &s->tids, &s->tid_count);
     case SELECT_EVENT: return filter_option_add(&s->event, "option '--event'", value);
+    case SELECT_SYNC: return sync_option_take(value);
     case SELECT_CALLER: return caller_option_add(&s->caller, value);
     default: return filter_option_add(&s->where, "option '--where'", value);
     }

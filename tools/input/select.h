@@ -27,19 +27,20 @@ enum {
     SELECT_TID,
     SELECT_EVENT,
     SELECT_WHERE,
-    SELECT_CALLER
+    SELECT_CALLER,
+    SELECT_SYNC
 };
 
 /* clang-format off */
 #define SELECT_OPTIONS \
     { "from", true, SELECT_FROM }, { "to", true, SELECT_TO }, { "pid", true, SELECT_PID }, \
     { "tid", true, SELECT_TID }, { "event", true, SELECT_EVENT }, \
-    { "where", true, SELECT_WHERE }, { "caller", true, SELECT_CALLER }
+    { "where", true, SELECT_WHERE }, { "caller", true, SELECT_CALLER }, \
+    { "sync", true, SELECT_SYNC }
 /* clang-format on */
 
 /* A line of a help. */
-#define SELECT_HELP \
-    "  --from=T --to=T --pid=N --tid=N --event=E --where=E --caller=G  as for print\n"
+#define SELECT_HELP "  --from --to --pid --tid --event --where --caller --sync=FILE  as for print\n"
 
 struct selection {
     struct when from, to;
@@ -54,7 +55,7 @@ struct selection {
 
 static inline bool select_is_option(int code)
 {
-    return code >= SELECT_FROM && code <= SELECT_CALLER;
+    return code >= SELECT_FROM && code <= SELECT_SYNC;
 }
 
 /* sites: the verb's, for names of functions; select_free() closes it. */

@@ -39,7 +39,6 @@ static const struct option_spec options[] = {
 static const char help[] =
     "usage: posixtrace print [OPTION]... [LOG|FOLDER]...\n"
     "       posixtrace print --follow [OPTION]... PID|STREAM|LOG\n"
-    "\n"
     "Prints the events of a trace log, or of several and the *.ptl of folders, in the\n"
     "order of time. Without LOG, or for -, the log is read from standard input.\n"
     "\n"
@@ -49,6 +48,7 @@ static const char help[] =
     "  --pid=N --tid=N  of a process, of a thread by its kernel id; more: any\n"
     "  --where=EXPR     the same; both options must hold (posixtrace-filter(5))\n"
     "  --caller=GLOB    of calls that a function made, as 'work' or 'work (app.c:*)'\n"
+    "  --sync=FILE      times of the common clock of hosts ('posixtrace sync')\n"
     "  --color=WHEN     text in colour: auto (default), always or never\n"
     "  --width=N        fit text to N columns, from 40; 0: all (default: terminal's)\n"
     "  --tree           indent events inside of pairs; how long each pair took\n"
