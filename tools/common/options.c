@@ -82,7 +82,7 @@ int options_index(const char *word, const char *const *list)
 int options_bad_word(const char *what, const char *value, const char *const *list)
 {
     const char *near = options_nearest(value, list);
-    char known[160];
+    char known[240];
     size_t used = 0;
 
     if (near)
