@@ -92,6 +92,9 @@ int posixtrace_sync_error(const posixtrace_sync_t *sync, size_t index, int64_t n
  * The time from an event of one clock to an event of another (or the same), both as after
  * posixtrace_sync_apply(): the true difference to_ns - from_ns is within the interval.  Of one
  * clock only the drift is uncertain.
+ *
+ * EINVAL  a NULL argument
+ * ENOENT  there is no clock of that index
  */
 int posixtrace_sync_difference(const posixtrace_sync_t *sync, size_t from, int64_t from_ns,
                                size_t to, int64_t to_ns, struct posixtrace_interval *difference);

@@ -24,7 +24,7 @@ import subprocess
 import sys
 
 STANDARD_FUNCTIONS = 50
-ANALYSIS = {"ada_metrics.h", "format.h", "jobs.h", "metrics.h", "native.h", "page.h", "pair.h", "report.h", "symbols.h", "tables.h", "why.h"}
+ANALYSIS = {"ada_metrics.h", "format.h", "jobs.h", "metrics.h", "native.h", "page.h", "pair.h", "report.h", "symbols.h", "sync.h", "tables.h", "why.h"}
 COMPAT = {"qnx.h", "rkh.h", "shark.h"}
 READERS = re.compile(r'posixtrace_(qnx_parse\w*|rkh_(open|get|close))$')   # declared in COMPAT
 PUBLIC = re.compile(r'^(posix_trace|posixtrace)_\w+$')

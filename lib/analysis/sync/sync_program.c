@@ -195,7 +195,7 @@ static int grow(void *array, size_t *room, size_t count, size_t size)
     return 0;
 }
 
-static void add_terms(const struct pt_sync_program *p, struct pt_row *row, size_t clock,
+static void add_terms(const struct pt_sync_program *p, struct pt_linear_row *row, size_t clock,
                       struct pt_sync_place at, double factor)
 {
     size_t v = pt_sync_variable(p, clock) + at.piece;
@@ -208,7 +208,7 @@ static void add_terms(const struct pt_sync_program *p, struct pt_row *row, size_
     row->factor[row->terms++] = factor * at.part;
 }
 
-static int put_row(struct pt_sync_program *p, struct pt_row row)
+static int put_row(struct pt_sync_program *p, struct pt_linear_row row)
 {
     if (grow(&p->rows, &p->row_room, p->row_count, sizeof *p->rows) != 0)
         return ENOMEM;
@@ -222,7 +222,7 @@ static int put_message(struct pt_sync_program *p, size_t channel, const struct p
     const struct pt_sync_channel *c = &p->group->channels[channel];
     double limit = (double)(m->received - m->sent) + pt_sync_rough(p, c->to, m->received) -
                    pt_sync_rough(p, c->from, m->sent);
-    struct pt_row row = { .limit = limit, .tag = p->kept_count };
+    struct pt_linear_row row = { .limit = limit, .tag = p->kept_count };
 
     if (grow(&p->kept, &p->kept_room, p->kept_count, sizeof *p->kept) != 0)
         return ENOMEM;
@@ -281,12 +281,13 @@ static int put_drifts(struct pt_sync_program *p)
             for (int sign = -1; sign <= 1; sign += 2) {
                 unsigned v = (unsigned)(pt_sync_variable(p, i) + k);
                 double length = (double)(pt_sync_knot(p, i, k + 1) - pt_sync_knot(p, i, k));
-                struct pt_row row = { .limit = (PT_SYNC_MOST_DRIFT - sign * p->drift[i]) * length +
-                                               1,
-                                      .terms = 2,
-                                      .variable = { v, v + 1 },
-                                      .factor = { -sign, sign },
-                                      .tag = PT_SYNC_NO_TAG };
+                struct pt_linear_row row = {
+                    .limit = (PT_SYNC_MOST_DRIFT - sign * p->drift[i]) * length + 1,
+                    .terms = 2,
+                    .variable = { v, v + 1 },
+                    .factor = { -sign, sign },
+                    .tag = PT_SYNC_NO_TAG
+                };
 
                 if (put_row(p, row) != 0)
                     return ENOMEM;
@@ -299,10 +300,10 @@ int pt_sync_program_near(struct pt_sync_program *p, size_t clock, double most, d
     for (size_t k = 0; k <= p->pieces; k++) {
         unsigned v = (unsigned)(pt_sync_variable(p, clock) + k);
         double rough = pt_sync_rough(p, clock, pt_sync_knot(p, clock, k));
-        struct pt_row above = {
+        struct pt_linear_row above = {
             .limit = most - rough, .terms = 1, .variable = { v }, .factor = { 1 }
         };
-        struct pt_row below = {
+        struct pt_linear_row below = {
             .limit = rough - least, .terms = 1, .variable = { v }, .factor = { -1 }
         };
 

@@ -22,7 +22,7 @@ struct pt_sync_program {
     int64_t *begin, *end; /* of each axis */
     int64_t *shift;       /* the rough clock: at the start of the axis, */
     double *drift;        /* and from there on */
-    struct pt_row *rows;
+    struct pt_linear_row *rows;
     size_t row_count, row_room;
     /* The messages that the rows are of, by tag */
     struct pt_sync_clash *kept;

@@ -42,18 +42,18 @@ void pt_program_free(struct pt_program *p)
 }
 
 /* Any constraint as a row: those of the box have one term. */
-static struct pt_row row_of(const struct pt_program *p, size_t i)
+static struct pt_linear_row row_of(const struct pt_program *p, size_t i)
 {
     if (i < p->row_count)
         return p->rows[i];
     i -= p->row_count;
-    return (struct pt_row){ .limit = p->box,
-                            .terms = 1,
-                            .variable = { (unsigned)(i / 2) },
-                            .factor = { i % 2 ? -1.0 : 1.0 } };
+    return (struct pt_linear_row){ .limit = p->box,
+                                   .terms = 1,
+                                   .variable = { (unsigned)(i / 2) },
+                                   .factor = { i % 2 ? -1.0 : 1.0 } };
 }
 
-static double excess(const struct pt_row *row, const double *x)
+static double excess(const struct pt_linear_row *row, const double *x)
 {
     double sum = -row->limit;
 
@@ -102,7 +102,7 @@ static void fill(const struct pt_program *p, double *a, double *w)
     memset(a, 0, n * n * sizeof *a);
     memset(w, 0, n * n * sizeof *w);
     for (size_t k = 0; k < n; k++) {
-        struct pt_row row = row_of(p, p->basis[k]);
+        struct pt_linear_row row = row_of(p, p->basis[k]);
 
         for (unsigned i = 0; i < row.terms; i++)
             a[k * n + row.variable[i]] += row.factor[i];
@@ -247,7 +247,7 @@ static void note_conflict(const struct pt_program *p, size_t row, size_t *confli
 /* The row as a sum of those of the basis. */
 static void express(struct pt_program *p, size_t row)
 {
-    const struct pt_row r = row_of(p, row);
+    const struct pt_linear_row r = row_of(p, row);
     size_t n = p->variables;
 
     for (size_t k = 0; k < n; k++) {

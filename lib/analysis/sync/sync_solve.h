@@ -15,7 +15,7 @@
 enum { PT_ROW_TERMS = 4, PT_SOLVE_VARIABLES = 512 };
 
 /* The sum of factor[i] * x[variable[i]] is at most limit. */
-struct pt_row {
+struct pt_linear_row {
     double limit;
     unsigned terms;
     unsigned variable[PT_ROW_TERMS];
@@ -26,7 +26,7 @@ struct pt_row {
 struct pt_program {
     size_t variables;
     double box; /* |x| is at most that */
-    const struct pt_row *rows;
+    const struct pt_linear_row *rows;
     size_t row_count;
     /* Working memory, pt_program_room() */
     double *inverse, *y, *lambda;

@@ -13,12 +13,12 @@
 #define MOST_POINTS ((size_t)1 << 20)   /* 24 MB; longer pieces, if there were more */
 #define MOST_MULT   (UINT64_C(1) << 44) /* 4096 ns a tick */
 
-struct table {
+struct map {
     struct pt_sync *points;
     size_t count, room;
 };
 
-static int put(struct table *t, uint64_t ts, int64_t ns, uint64_t mult)
+static int put(struct map *t, uint64_t ts, int64_t ns, uint64_t mult)
 {
     if (t->count == 4 * MOST_POINTS)
         return -EFBIG;
@@ -50,7 +50,7 @@ static unsigned halvings(const struct pt_knot *a, const struct pt_knot *b, uint6
     return k;
 }
 
-static int put_piece(struct table *t, struct pt_knot a, struct pt_knot b, unsigned k)
+static int put_piece(struct map *t, struct pt_knot a, struct pt_knot b, unsigned k)
 {
     struct pt_knot middle = { a.ts + (b.ts - a.ts) / 2,
                               (int64_t)((uint64_t)a.ns + ((uint64_t)b.ns - (uint64_t)a.ns) / 2) };
@@ -78,7 +78,7 @@ static uint64_t piece_length(const struct pt_knot *knots, size_t n, uint64_t mos
     }
 }
 
-static int build(struct table *t, const struct pt_knot *knots, size_t n, uint64_t most)
+static int build(struct map *t, const struct pt_knot *knots, size_t n, uint64_t most)
 {
     const struct pt_knot *last = &knots[n - 1];
     int error = 0;
@@ -91,7 +91,7 @@ static int build(struct table *t, const struct pt_knot *knots, size_t n, uint64_
 
 /* The point of the imported log's table, and those that the other clock has within its piece:
  * from its ticks to its times, and from these to the other clock's. */
-static int compose(struct table *to, const struct pt_sync *a, uint64_t end, const struct table *b)
+static int compose(struct map *to, const struct pt_sync *a, uint64_t end, const struct map *b)
 {
     size_t k = pt_sync_find(b->points, b->count, (uint64_t)a->ns);
     int64_t last = pt_sync_apply(a, end);
@@ -112,9 +112,9 @@ static int compose(struct table *to, const struct pt_sync *a, uint64_t end, cons
     return error;
 }
 
-static int compose_all(const struct pt_log_reader *r, struct table *t)
+static int compose_all(const struct pt_log_reader *r, struct map *t)
 {
-    struct table made = { .points = NULL };
+    struct map made = { .points = NULL };
     int error = 0;
 
     for (size_t i = 0; i < r->sync_count && !error; i++) {
@@ -134,7 +134,7 @@ static int compose_all(const struct pt_log_reader *r, struct table *t)
 int pt_log_reader_set_map(struct pt_log_reader *r, const struct pt_knot *knots, size_t n)
 {
     bool imported = r->params.clock == POSIXTRACE_CLOCK_REALTIME;
-    struct table t = { .points = NULL };
+    struct map t = { .points = NULL };
     int error = n == 1 ? -EINVAL : 0;
 
     if (n && imported && !r->source.seekable)
