@@ -316,7 +316,7 @@ static int settle_loose(struct pt_sync_work *w)
         any |= i != w->g->reference && !pt_sync_is_bounded(&w->b, i);
     if (!any)
         return 0;
-    for (double near = 1e6; near < 4e14; near *= 10) {
+    for (double near = 1e3; near < 4e14; near *= 10) {
         struct pt_sync_work narrow = { .g = w->g,
                                        .pieces = w->pieces,
                                        .with_kernel = w->with_kernel };

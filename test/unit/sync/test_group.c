@@ -192,7 +192,7 @@ static void report(const char *what, double *width, size_t n)
 
 static size_t runs(size_t full)
 {
-    return getenv("PT_TEST_SHORT") || getenv("VALGRIND_LIB") ? full / 100 : full;
+    return getenv("POSIXTRACE_TEST_SHORT") ? full / 100 : full;
 }
 
 START_TEST(pairs)
