@@ -65,7 +65,7 @@ static int take(struct create *c, size_t log, posixtrace_fields_t *fields,
     struct pt_sync_id id;
     int error = 0;
 
-    if (e->ns > MOST_NS || e->ns < -MOST_NS)
+    if (e->ns > MOST_NS || e->ns < 0) /* sums stay within 64 bits */
         return 0;
     for (size_t i = 0; i < c->o.pair_count && !error; i++) {
         const struct posixtrace_sync_pair *p = &c->o.pairs[i];

@@ -97,7 +97,7 @@ static void add_range(struct pt_sync_axis *a, trace_id_t trid)
     struct posixtrace_info info;
 
     if (posixtrace_get_info(trid, &info, sizeof info) != 0 || info.events == 0 ||
-        llabs(info.first_ns) > MOST_NS || llabs(info.last_ns) > MOST_NS)
+        info.first_ns < 0 || info.last_ns > MOST_NS || info.last_ns < info.first_ns)
         return;
     a->begin = !a->has_events || info.first_ns < a->begin ? info.first_ns : a->begin;
     a->end = !a->has_events || info.last_ns > a->end ? info.last_ns : a->end;
@@ -186,7 +186,8 @@ int pt_sync_logs_kernel(struct pt_sync_logs *l, size_t clock, struct pt_sync_cha
              k++) {
             int64_t at = pt_sync_axis_at(a, r.ticks), by = r.most_error_ns + READING_NS;
 
-            if (!r.synchronised || r.ticks < step || llabs(r.ns) > MOST_NS || llabs(at) > MOST_NS)
+            if (!r.synchronised || r.ticks < step || r.ns < 0 || r.ns > MOST_NS || at < 0 ||
+                at > MOST_NS)
                 continue;
             a->kernel++;
             a->error_ns = by > a->error_ns ? by : a->error_ns;
