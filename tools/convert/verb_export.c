@@ -20,6 +20,7 @@
 #include "system/atomic_file.h"
 #include "system/new_folder.h"
 #include "convert/packet_output.h"
+#include "convert/several_export.h"
 #include "common/progress.h"
 #include "common/tool.h"
 
@@ -35,12 +36,13 @@ static const struct option_spec own[] = { { "format", true, FORMAT },  SELECT_OP
                                           { NULL, false, 0 } };
 
 static const char help[] =
-    "usage: posixtrace export --format=FORMAT [OPTION]... LOG OUT|-o OUT\n"
+    "usage: posixtrace export --format=FORMAT [OPTION]... LOG|FOLDER... OUT|-o OUT\n"
     "\n"
     "Writes the events of LOG (-: standard input) to OUT, in the format of another\n"
     "tool. OUT is a file (-: standard output), or with ctf a folder; it appears when\n"
     "it is whole. With parquet OUT/ is a folder of tables, to which LOG's are added.\n"
-    "With shark udp:HOST:PORT sends packets.\n"
+    "With shark udp:HOST:PORT sends packets. Several logs can be jsonl or csv: lines\n"
+    "in the order of time, each with its log.\n"
     "\n"
     "  --format=FORMAT  what OUT is to be; also --to=FORMAT\n"
     "  --list           the formats, and the options of each\n"
@@ -58,6 +60,8 @@ struct export
 {
     const struct posixtrace_format *format;
     const char *log_path, *out_path;
+    struct logs_given logs; /* operands */
+    struct select_given given;
     const char *placed; /* out_path that no option gave */
     struct log_file log;
     bool force, strict;
@@ -223,15 +227,68 @@ static int export_log(struct export *ex)
     return status;
 }
 
-static int take_operand(struct export *ex, const char *value)
+/* ---- several logs ---- */
+
+static int write_logs(struct export *ex, struct logs *logs, const char *shown)
 {
-    if (!ex->log_path)
-        ex->log_path = value;
-    else if (!ex->out_path)
-        ex->out_path = ex->placed = value;
-    else
-        return tool_usage("one LOG and one OUT, and then %s", quote(value));
-    return EXIT_DONE;
+    struct atomic_file target;
+    uint64_t written = 0;
+    int status;
+
+    if (is_standard_output(ex))
+        return several_export(logs, ex->format->name, STDOUT_FILENO, shown, &written);
+    status = atomic_file_open(&target, ex->out_path, ex->force);
+    if (status != EXIT_DONE)
+        return status;
+    status = several_export(logs, ex->format->name, target.fd, shown, &written);
+    if (status == EXIT_DONE)
+        status = atomic_file_keep(&target);
+    atomic_file_drop(&target);
+    return status;
+}
+
+static int export_logs(struct export *ex)
+{
+    struct logs logs;
+    char *shown = quote_copy(ex->out_path);
+    int status = several_export_check(ex->format->name);
+
+    if (status == EXIT_DONE && ex->select.from.kind != WHEN_NEVER)
+        status = tool_usage(
+            "several logs are exported from their first events on: leave out --from");
+    if (status != EXIT_DONE) {
+        free(shown);
+        return status;
+    }
+    status = logs_open(&logs, &ex->logs);
+    if (status == EXIT_DONE)
+        status = logs_select(&logs, &ex->given);
+    if (status == EXIT_DONE)
+        status = logs_resolve(&logs);
+    if (status == EXIT_DONE) {
+        uint64_t events = 0;
+
+        for (size_t i = 0; i < logs.count; i++)
+            events += logs.at[i]->log.info.events;
+        logs_warn(&logs);
+        progress_begin("events", events);
+        status = write_logs(ex, &logs, shown);
+        progress_end();
+    }
+    if (status == EXIT_DONE)
+        status = logs_report(&logs, ex->strict, status);
+    logs_close(&logs);
+    free(shown);
+    return status;
+}
+
+/* Operands are logs; the last one is OUT where no option gave it. */
+static void take_operands(struct export *ex)
+{
+    if (!ex->out_path && ex->logs.count > 1)
+        ex->out_path = ex->placed = ex->logs.paths[--ex->logs.count];
+    if (ex->logs.count > 0)
+        ex->log_path = ex->logs.paths[0];
 }
 
 /* Of a format that is not named here, bytes that no terminal should get. */
@@ -294,10 +351,13 @@ static int pass_log(const struct export *ex)
 
 static int take(struct export *ex, int code, const char *value)
 {
+    bool is_format = code == FORMAT || (code == SELECT_TO && isalpha((unsigned char)value[0]));
     int status = EXIT_DONE;
 
+    if (!is_format && (select_is_option(code) || sites_is_option(code)))
+        select_given_add(&ex->given, code, value);
     /* --to is a time, or a format: their names begin with a letter, and no time does */
-    if (code == FORMAT || (code == SELECT_TO && isalpha((unsigned char)value[0])))
+    if (is_format)
         ex->format = convert_format(value, true, &status);
     else if (select_is_option(code))
         status = select_take_option(&ex->select, code, value);
@@ -314,7 +374,7 @@ static int take(struct export *ex, int code, const char *value)
     else if (code == OUTPUT)
         status = convert_set_output(&ex->out_path, ex->placed, "one LOG and one OUT", value);
     else if (code == OPTION_OPERAND)
-        status = take_operand(ex, value);
+        logs_given_add(&ex->logs, value);
     else
         status = convert_take_option(&convert, code, value);
     return status;
@@ -332,10 +392,13 @@ static int run(struct options *o)
         if (code == LIST || code == OPTION_STOP) {
             convert_deinit(&convert);
             select_free(&ex.select);
+            select_given_free(&ex.given);
+            logs_given_free(&ex.logs);
             return code == LIST ? EXIT_DONE : o->status;
         }
         status = take(&ex, code, o->value);
     }
+    take_operands(&ex);
     if (status == EXIT_DONE)
         status = complete(&ex);
     if (status == EXIT_DONE)
@@ -347,9 +410,11 @@ static int run(struct options *o)
     if (status == EXIT_DONE)
         status = select_make(&ex.select);
     if (status == EXIT_DONE)
-        status = export_log(&ex);
+        status = logs_are_several(&ex.logs) ? export_logs(&ex) : export_log(&ex);
     convert_deinit(&convert);
     select_free(&ex.select);
+    select_given_free(&ex.given);
+    logs_given_free(&ex.logs);
     return status;
 }
 
