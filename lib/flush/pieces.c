@@ -165,10 +165,26 @@ bool pt_pieces_is_due(const struct pt_flusher *f)
 
 struct finished {
     char *name;
-    struct timespec at;
+    size_t stem;
+    uint32_t number;
+    int64_t seconds;
+    long ns;
 };
 
-static bool is_piece(int dir, const char *name, struct timespec *at)
+/* A time to come is one from before the clock was set back: earlier than all others. */
+static void take_time(struct finished *one, const struct timespec *written)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    one->seconds = written->tv_sec;
+    one->ns = written->tv_nsec;
+    if (written->tv_sec > now.tv_sec ||
+        (written->tv_sec == now.tv_sec && written->tv_nsec > now.tv_nsec))
+        one->seconds = INT64_MIN / 2 + one->seconds / 2;
+}
+
+static bool is_piece(int dir, const char *name, struct finished *one)
 {
     int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     struct pt_log_header h;
@@ -180,19 +196,51 @@ static bool is_piece(int dir, const char *name, struct timespec *at)
     is = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
          pread(fd, &h, sizeof h, 0) == (ssize_t)sizeof h && pt_log_header_open(&h) && h.piece;
     close(fd);
-    *at = st.st_mtim;
+    if (is) {
+        one->number = h.piece;
+        take_time(one, &st.st_mtim);
+    }
     return is;
+}
+
+static int compare_time(const struct finished *x, const struct finished *y)
+{
+    if (x->seconds != y->seconds)
+        return x->seconds < y->seconds ? -1 : 1;
+    return x->ns < y->ns ? -1 : x->ns > y->ns;
+}
+
+static bool is_same_stem(const struct finished *x, const struct finished *y)
+{
+    return x->stem == y->stem && memcmp(x->name, y->name, x->stem) == 0;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const struct finished *x = a, *y = b;
+
+    if (!is_same_stem(x, y))
+        return strcmp(x->name, y->name);
+    return x->number < y->number ? -1 : x->number > y->number;
 }
 
 static int by_age(const void *a, const void *b)
 {
-    const struct finished *x = a, *y = b;
+    int order = compare_time(a, b);
 
-    if (x->at.tv_sec != y->at.tv_sec)
-        return x->at.tv_sec < y->at.tv_sec ? -1 : 1;
-    if (x->at.tv_nsec != y->at.tv_nsec)
-        return x->at.tv_nsec < y->at.tv_nsec ? -1 : 1;
-    return strcmp(x->name, y->name);
+    return order ? order : by_number(a, b);
+}
+
+/* By time, and those of a recording by number whatever the clock did. */
+static void sort_by_age(struct finished *list, size_t count)
+{
+    qsort(list, count, sizeof *list, by_number);
+    for (size_t i = 1; i < count; i++)
+        if (is_same_stem(&list[i - 1], &list[i]) && compare_time(&list[i], &list[i - 1]) < 0) {
+            list[i].seconds = list[i - 1].seconds;
+            list[i].ns = list[i - 1].ns;
+        }
+    qsort(list, count, sizeof *list, by_age);
 }
 
 /* Those of the group.  Without memory, fewer. */
@@ -201,7 +249,7 @@ static struct finished *list_finished(const struct pt_pieces *p, size_t *count)
     int copy = openat(p->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *d = copy < 0 ? NULL : fdopendir(copy);
     struct finished *list = NULL;
-    size_t room = 0, group, stem;
+    size_t room = 0, group;
     struct dirent *e;
 
     *count = 0;
@@ -213,10 +261,10 @@ static struct finished *list_finished(const struct pt_pieces *p, size_t *count)
     while ((e = readdir(d))) {
         struct finished one;
 
-        if (!split_name(e->d_name, strlen(e->d_name), &group, &stem) || group != p->group ||
+        if (!split_name(e->d_name, strlen(e->d_name), &group, &one.stem) || group != p->group ||
             memcmp(e->d_name, p->stem, group) != 0 ||
             pt_array_grow(&list, &room, *count, sizeof *list) < 0 ||
-            !is_piece(p->dir, e->d_name, &one.at) || !(one.name = strdup(e->d_name)))
+            !is_piece(p->dir, e->d_name, &one) || !(one.name = strdup(e->d_name)))
             continue;
         list[(*count)++] = one;
     }
@@ -231,7 +279,7 @@ static void remove_oldest(const struct pt_pieces *p, size_t keep)
     struct finished *list = list_finished(p, &count);
 
     if (count > keep)
-        qsort(list, count, sizeof *list, by_age);
+        sort_by_age(list, count);
     for (size_t i = 0; i < count; i++) {
         if (i + keep < count)
             unlinkat(p->dir, list[i].name, 0);

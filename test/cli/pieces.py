@@ -10,6 +10,7 @@ PLAIN is the program of plain.c.
 """
 
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -166,6 +167,29 @@ def check_keep(tool, plain, folder):
     expect(f"{events} and {lost}", events - 2 + lost >= BATCHES * BATCH)
 
 
+def numbers(folder):
+    return [int(re.search(r"-(\d+)\.ptl$", piece.name)[1]) for piece in finished(folder)]
+
+
+def check_clock(tool, plain, folder):
+    """The oldest piece goes, not the one that looks oldest after the clock was set back."""
+    recording = Recording(tool, plain, folder, "--keep=2")
+    recording.batches(2)
+    expect(f"{numbers(folder)}", numbers(folder) == [1, 2])
+    for hours, piece in enumerate(finished(folder)):
+        os.utime(piece, (time.time() + 3600 * (9 - hours),) * 2)
+    recording.go_on()
+    recording.batches(1)
+    expect(f"{numbers(folder)} with times to come", numbers(folder) == [2, 3])
+    for hours, piece in enumerate(finished(folder)):
+        os.utime(piece, (time.time() - 3600 * (1 + hours),) * 2)
+    recording.go_on()
+    recording.batches(1)
+    expect(f"{numbers(folder)} with times in reverse", numbers(folder) == [3, 4])
+    recording.end()
+    expect(f"{numbers(folder)}", numbers(folder)[-1] >= 4 and len(numbers(folder)) == 2)
+
+
 def kill_recorder(tool, plain, folder):
     """Leaves pieces of a recorder that was killed, with events that are only in memory."""
     recording = Recording(tool, plain, folder, "--quiet")
@@ -221,6 +245,7 @@ def main():
         check_missing(tool, root / "one", pieces, together)
         check_two(tool, plain, root / "one", together)
         check_keep(tool, plain, root / "keep")
+        check_clock(tool, plain, root / "clock")
         check_killed(tool, plain, root / "killed")
         check_next(tool, plain, root / "next")
 
