@@ -224,6 +224,17 @@ def check_next(tool, plain, folder):
     recording.done.communicate(timeout=60)
 
 
+def check_strangers(tool, plain, folder):
+    """Files that cannot be completed do not keep a program from being recorded."""
+    folder.mkdir()
+    (folder / "no-20260101T000000Z.1-000001.ptl.part").write_text("no log")
+    (folder / "folder.ptl.part").mkdir()
+    (folder / "link.ptl.part").symlink_to("/etc/passwd")
+    message = record(tool, plain, folder)
+    expect(message, message.count("cannot ") == 3 and "none lost" in message)
+    tool.run("recover", folder, status=1)
+
+
 def check_usage(tool, plain, folder):
     wrong = [["--rotate=1M"], ["--keep=2"], [f"--outdir={folder}"], ["--rotate=x", f"--outdir={folder}"],
              ["--rotate=0", f"--outdir={folder}"], ["--rotate=1M", f"--outdir={folder}", "--keep=0"],
@@ -247,6 +258,7 @@ def main():
         check_keep(tool, plain, root / "keep")
         check_clock(tool, plain, root / "clock")
         check_killed(tool, plain, root / "killed")
+        check_strangers(tool, plain, root / "strangers")
         check_next(tool, plain, root / "next")
 
 

@@ -279,8 +279,23 @@ const struct folder_log *folder_find(const struct folder *f, const char *path, c
 
 /* ---- what killed writers have left ---- */
 
+/* Not in place of another file.  NFS cannot promise that in one step. */
+static int rename_new(const char *from, const char *to)
+{
+    struct stat st;
+
+    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+        return 0;
+    if (errno != EINVAL)
+        return errno;
+    if (lstat(to, &st) == 0)
+        return EEXIST;
+    return rename(from, to) == 0 ? 0 : errno;
+}
+
 /* An empty one is removed if another piece comes before it: its writer was killed when it had made
- * it, and all events are in that other one. */
+ * it, and all events are in that other one.  ENOENT: a process that looked at the same time was
+ * earlier. */
 static int name_or_remove(const char *path, bool remove)
 {
     size_t length = strlen(path) - strlen(PIECES_PART);
@@ -289,11 +304,12 @@ static int name_or_remove(const char *path, bool remove)
 
     memcpy(to, path, length);
     to[length] = '\0';
-    error = (remove ? unlink(path) : renameat2(AT_FDCWD, path, AT_FDCWD, to, RENAME_NOREPLACE)) < 0
-                ? errno
-                : 0;
+    if (!remove)
+        error = rename_new(path, to);
+    else
+        error = unlink(path) == 0 ? 0 : errno;
     free(to);
-    if (error)
+    if (error && error != ENOENT)
         return tool_error("cannot rename %s, which is complete: %s", quote(path), strerror(error));
     return EXIT_DONE;
 }

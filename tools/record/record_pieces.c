@@ -85,17 +85,17 @@ int record_pieces_check(const struct record_request *q)
 int record_pieces_prepare(const struct record_request *q)
 {
     size_t count;
-    int status;
 
     if (!q->rotates)
         return EXIT_DONE;
     if (mkdir(q->outdir, 0777) < 0 && errno != EEXIST)
         return tool_error("cannot make folder %s: %s", quote(q->outdir), strerror(errno));
-    status = pieces_settle(q->outdir, &count);
-    if (status == EXIT_DONE && count > 0 && !q->quiet)
+    /* Files that cannot be completed do not hinder the recording, which does not need them. */
+    pieces_settle(q->outdir, &count);
+    if (count > 0 && !q->quiet)
         tool_note("%zu piece%s of killed recordings in %s %s complete now", count,
                   count == 1 ? "" : "s", quote(q->outdir), count == 1 ? "is" : "are");
-    return status;
+    return EXIT_DONE;
 }
 
 char *record_pieces_name(const struct record_request *q, const char *program, pid_t pid)
