@@ -33,8 +33,9 @@ enum { VALUES = 5, GROUP = 16, EVENTS = 24, TIMEOUT_S = 120 };
 
 static trace_event_id_t type;
 
-/* What other processes can write: the segment, the names of the types, the page. */
-enum area { SEGMENT, NAMES, PAGE };
+/* What other processes can write: the segment, whose slots and chunks are at other places in each
+ * stream (PT_COLOURS), the names of the types, the page. */
+enum area { SEGMENT, SLOTS, CHUNKS, NAMES, PAGE };
 
 /* The word to change, in bytes from the start, and its new value. */
 /* No padding: it is written to a file. */
@@ -51,9 +52,13 @@ static void *begin_of(const struct pt_seg *seg, enum area area)
 {
     const struct pt_self *self = pt_self_peek();
 
-    return area == SEGMENT ? (void *)seg->h
-           : area == NAMES ? (void *)self->names
-                           : (void *)self->page;
+    switch (area) {
+    case SEGMENT: return seg->h;
+    case SLOTS: return (char *)seg->h + seg->g.slots_off;
+    case CHUNKS: return (char *)seg->h + seg->g.chunks_off;
+    case NAMES: return self->names;
+    default: return self->page;
+    }
 }
 
 /* ThreadSanitizer sees no stores of another process, and is to see none of these: by its rules
@@ -207,10 +212,9 @@ static void list_words(void)
     add_words(offsetof(struct pt_seg_header, next_file), offsetof(struct pt_seg_header, lines[3]));
     add_words(g.procs_off, g.procs_off + 2 * sizeof(struct pt_proc));
     add_words(g.infos_off, g.infos_off + 3 * sizeof(struct pt_info));
-    add_words(g.slots_off, g.slots_off + 2 * sizeof(struct pt_slot));
+    add_area(SLOTS, 0, 2 * sizeof(struct pt_slot));
     for (unsigned i = 0; i < 2; i++)
-        add_words(g.chunks_off + i * g.chunk_size,
-                  g.chunks_off + i * g.chunk_size + sizeof(struct pt_chunk) + 64);
+        add_area(CHUNKS, i * g.chunk_size, i * g.chunk_size + sizeof(struct pt_chunk) + 64);
     posix_trace_shutdown(trid);
     list_others();
 }
@@ -226,7 +230,7 @@ static void use_one(size_t i, unsigned how, int report)
 
 static void use_group(size_t first, size_t count, int report)
 {
-    bool one = words[first].area != SEGMENT || getenv("POSIXTRACE_TEST_SHORT");
+    bool one = words[first].area > CHUNKS || getenv("POSIXTRACE_TEST_SHORT");
     unsigned step = one ? VALUES : 1;
 
     for (size_t i = first; i < first + count; i++)
@@ -240,8 +244,8 @@ static size_t group_at(size_t first)
 {
     size_t count = 1;
 
-    while (words[first].area == SEGMENT && count < GROUP && first + count < word_count &&
-           words[first + count].area == SEGMENT)
+    while (words[first].area <= CHUNKS && count < GROUP && first + count < word_count &&
+           words[first + count].area <= CHUNKS)
         count++;
     return count;
 }
