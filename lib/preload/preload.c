@@ -1,51 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * See preload.h: initialisation, and which calls are traced.
+ * See preload.h: initialisation, and how calls are recorded.
  */
 #include <errno.h>
-#include <link.h>
-#include <posixtrace/mapping.h>
 #include <stdlib.h>
 #include <string.h>
 #include "preload/preload.h"
 #include "preload/real.h"
 
-enum { RANGES = 16 };
-
-PRELOAD_THREAD bool preload_quiet_thread;
-
-/* Addresses of our libraries; they are never unloaded while this one is loaded. */
-static struct {
-    uintptr_t begin, end;
-} ranges[RANGES];
-static unsigned range_count;
-/* The constructors of libposixtrace, on which we depend, have run before ours. */
-static bool ready;
-
 /* libposixtrace finds out by this name that we are there. */
 PRELOAD_PUBLIC const char pt_preload_is_here[1];
-
-bool preload_is_ours(const void *address)
-{
-    for (unsigned i = 0; i < range_count; i++)
-        if ((uintptr_t)address - ranges[i].begin < ranges[i].end - ranges[i].begin)
-            return true;
-    return false;
-}
-
-bool preload_is_quiet(const void *caller, const void *object)
-{
-    return !ready || preload_quiet_thread || preload_is_ours(caller) || preload_is_ours(object);
-}
-
-bool preload_leaves_out(const void *caller, const void *object)
-{
-    if (preload_is_quiet(caller, object))
-        return true;
-    posixtrace_mapping_note(caller);
-    return false;
-}
 
 #define BIT(id)  (1ull << (id))
 #define IS(bits) (id < 64 && ((bits) >> id & 1u))
@@ -148,33 +113,6 @@ void preload_io_cancelled(void *call)
     preload_io_ended(call, -ECANCELED);
 }
 
-static int note_range(struct dl_phdr_info *info, size_t size, void *context)
-{
-    const char *slash = strrchr(info->dlpi_name, '/'), *name = slash ? slash + 1 : info->dlpi_name;
-    uintptr_t begin = UINTPTR_MAX, end = 0;
-
-    (void)size;
-    (void)context;
-    if (strncmp(name, "libposixtrace", 13) != 0 && strncmp(name, "liburcu", 7) != 0 &&
-        strncmp(name, "libgcc_s", 8) != 0)
-        return 0;
-    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-
-        if (p->p_type != PT_LOAD)
-            continue;
-        if (info->dlpi_addr + p->p_vaddr < begin)
-            begin = info->dlpi_addr + p->p_vaddr;
-        if (info->dlpi_addr + p->p_vaddr + p->p_memsz > end)
-            end = info->dlpi_addr + p->p_vaddr + p->p_memsz;
-    }
-    if (begin >= end || range_count == RANGES)
-        return 0;
-    ranges[range_count].begin = begin;
-    ranges[range_count++].end = end;
-    return 0;
-}
-
 /*
  * A program that shall record itself, and has never heard of posixtrace, begins to do
  * so here.  Any name would do; this one has its number already.
@@ -195,8 +133,8 @@ __attribute__((constructor)) static void begin(void)
     preload_longer_begin();
     preload_stacks_begin();
     preload_functions_begin();
-    dl_iterate_phdr(note_range, NULL);
+    preload_callers_begin();
     record_itself();
-    ready = true;
+    preload_ready = true;
     errno = saved;
 }

@@ -93,8 +93,12 @@
 bool preload_is_quiet(const void *caller, const void *object);
 /* The same of a call that will be recorded if not; then also notes the mapping of the caller. */
 bool preload_leaves_out(const void *caller, const void *object);
-/* Does the address belong to posixtrace or to liburcu? */
+/* Does the address belong to posixtrace, or to a library that works for it? */
 bool preload_is_ours(const void *address);
+/* Finds the libraries; before any other call from here is meant. */
+void preload_callers_begin(void);
+/* The constructors of libposixtrace, on which we depend, have run before ours. */
+extern bool preload_ready;
 
 /* The thread was made by posixtrace. */
 extern PRELOAD_THREAD bool preload_quiet_thread;

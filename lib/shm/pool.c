@@ -82,15 +82,35 @@ static void note_taken(struct pt_seg *seg, uint32_t i, uint32_t n)
     __builtin_prefetch(next + sizeof(struct pt_chunk), 1);
 }
 
+/* Takes an orphan if it has room, and hands it to the flush thread if not; w is its word. */
+static bool adopt(struct pt_seg *seg, uint32_t slot, uint32_t need, uint32_t i, uint64_t w)
+{
+    struct pt_seg_header *h = seg->h;
+    const struct pt_chunk *c = pt_seg_chunk(seg, i);
+    uint32_t pos = pt_chunk_position(seg, pt_load_acquire(&c->commit));
+    /* A control writer's chunk is not adopted, either. */
+    bool room = pt_word_is(w, pt_load_relaxed(&c->gen)) && seg->g.chunk_size - pos >= need &&
+                c->author.level != PT_LEVEL_CONTROL && pos == (uint32_t)pt_load_relaxed(&c->commit);
+    unsigned state = room ? PT_CHUNK_OWNED : PT_CHUNK_FULL;
+
+    if (!room)
+        pt_add_relaxed(&h->full_chunks, 1u);
+    if (pt_cas_seqcst(&pt_seg_info(seg, i)->word, &w,
+                      pt_word_make(state, room ? slot : pt_word_slot(w), pt_word_gen(w))))
+        return room;
+    if (!room)
+        pt_add_relaxed(&h->full_chunks, (uint32_t)-1);
+    return false;
+}
+
 /* One pass over the pool.  FULL: nothing free and nothing to adopt. */
 static enum pt_pool_take scan(struct pt_seg *seg, uint32_t slot, uint32_t need, uint32_t *index)
 {
     struct pt_seg_header *h = seg->h;
-    uint32_t n = pt_seg_chunk_count(seg), i = pt_load_relaxed(&h->hint);
+    uint32_t n = pt_seg_reachable(seg, pt_seg_chunk_count(seg)), i = pt_load_relaxed(&h->hint);
     /* Control chunks hold nothing but the control writer's records. */
-    bool adopt = pt_seg_slot(seg, slot)->author.level != PT_LEVEL_CONTROL;
+    bool adopts = pt_seg_slot(seg, slot)->author.level != PT_LEVEL_CONTROL;
 
-    n = pt_seg_reachable(seg, n);
     if (i >= n)
         i = 0;
     for (uint32_t k = 0; k < n; k++, i = after(i, n)) {
@@ -106,26 +126,7 @@ static enum pt_pool_take scan(struct pt_seg *seg, uint32_t slot, uint32_t need, 
             *index = i;
             return PT_POOL_TAKEN;
         }
-        if (adopt && pt_word_state(w) == PT_CHUNK_ORPHAN) {
-            struct pt_chunk *c = pt_seg_chunk(seg, i);
-            uint32_t pos = pt_chunk_position(seg, pt_load_acquire(&c->commit));
-            /* A control writer's chunk is not adopted, either. */
-            bool room = pt_word_is(w, pt_load_relaxed(&c->gen)) &&
-                        seg->g.chunk_size - pos >= need && c->author.level != PT_LEVEL_CONTROL &&
-                        pos == (uint32_t)pt_load_relaxed(&c->commit);
-            unsigned state = room ? PT_CHUNK_OWNED : PT_CHUNK_FULL;
-
-            if (!room)
-                pt_add_relaxed(&h->full_chunks, 1u);
-            if (!pt_cas_seqcst(
-                    &info->word, &w,
-                    pt_word_make(state, room ? slot : pt_word_slot(w), pt_word_gen(w)))) {
-                if (!room)
-                    pt_add_relaxed(&h->full_chunks, (uint32_t)-1);
-                continue;
-            }
-            if (!room)
-                continue;
+        if (adopts && pt_word_state(w) == PT_CHUNK_ORPHAN && adopt(seg, slot, need, i, w)) {
             note_taken(seg, i, n);
             *index = i;
             return PT_POOL_ADOPTED;

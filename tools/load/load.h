@@ -12,7 +12,8 @@
  *
  * verb_load.c: options, a process for each log.  load_log.c: one log.  load_make.c: makes tables,
  * views and columns, by the statements of load_schema.c.  load_sql.c: names and texts in SQL.
- * load_http.c, load_answer.c: the client.  load_url.c: its address and secrets.
+ * load_http.c, load_answer.c: the client.  load_curl.c: its library.  load_url.c: its address and
+ * secrets.
  */
 #ifndef LOAD_H
 #define LOAD_H

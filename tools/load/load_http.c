@@ -7,7 +7,6 @@
  */
 #include "load/load_http.h"
 
-#include <curl/curl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +14,7 @@
 
 #include "common/tool.h"
 #include "load/load_answer.h"
+#include "load/load_curl.h"
 
 enum { CONNECT_S = 10, POLL_MS = 1000, BUFFER = 1 << 20 };
 
@@ -97,7 +97,7 @@ static bool add_header(struct load_http *h, const char *name, const char *value)
 
     if (asprintf(&line, "%s: %s", name, value) < 0)
         return false;
-    list = curl_slist_append(h->headers, line);
+    list = load_curl.slist_append(h->headers, line);
     free(line);
     if (list)
         h->headers = list;
@@ -108,7 +108,7 @@ static bool add_headers(struct load_http *h)
 {
     const struct load_target *t = h->target;
 
-    h->headers = curl_slist_append(NULL, "Expect:");
+    h->headers = load_curl.slist_append(NULL, "Expect:");
     return h->headers && add_header(h, "Content-Type", "application/octet-stream") &&
            (!t->user || add_header(h, "X-ClickHouse-User", t->user)) &&
            (!t->password || add_header(h, "X-ClickHouse-Key", t->password));
@@ -118,25 +118,25 @@ static void set_options(struct load_http *h)
 {
     const struct load_options *o = h->target->options;
 
-    curl_easy_setopt(h->easy, CURLOPT_ERRORBUFFER, h->curl_error);
-    curl_easy_setopt(h->easy, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(h->easy, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(h->easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-    curl_easy_setopt(h->easy, CURLOPT_USERAGENT, "posixtrace/" POSIXTRACE_VERSION);
-    curl_easy_setopt(h->easy, CURLOPT_CONNECTTIMEOUT, (long)CONNECT_S);
-    curl_easy_setopt(h->easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
-    curl_easy_setopt(h->easy, CURLOPT_LOW_SPEED_TIME, (long)o->timeout);
-    curl_easy_setopt(h->easy, CURLOPT_UPLOAD_BUFFERSIZE, (long)BUFFER);
-    curl_easy_setopt(h->easy, CURLOPT_TCP_KEEPALIVE, 1L);
-    curl_easy_setopt(h->easy, CURLOPT_HTTPHEADER, h->headers);
-    curl_easy_setopt(h->easy, CURLOPT_READFUNCTION, on_read);
-    curl_easy_setopt(h->easy, CURLOPT_READDATA, h);
-    curl_easy_setopt(h->easy, CURLOPT_WRITEFUNCTION, on_write);
-    curl_easy_setopt(h->easy, CURLOPT_WRITEDATA, h);
-    curl_easy_setopt(h->easy, CURLOPT_HEADERFUNCTION, on_header);
-    curl_easy_setopt(h->easy, CURLOPT_HEADERDATA, h);
+    load_curl.easy_setopt(h->easy, CURLOPT_ERRORBUFFER, h->curl_error);
+    load_curl.easy_setopt(h->easy, CURLOPT_NOSIGNAL, 1L);
+    load_curl.easy_setopt(h->easy, CURLOPT_PROTOCOLS_STR, "http,https");
+    load_curl.easy_setopt(h->easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    load_curl.easy_setopt(h->easy, CURLOPT_USERAGENT, "posixtrace/" POSIXTRACE_VERSION);
+    load_curl.easy_setopt(h->easy, CURLOPT_CONNECTTIMEOUT, (long)CONNECT_S);
+    load_curl.easy_setopt(h->easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
+    load_curl.easy_setopt(h->easy, CURLOPT_LOW_SPEED_TIME, (long)o->timeout);
+    load_curl.easy_setopt(h->easy, CURLOPT_UPLOAD_BUFFERSIZE, (long)BUFFER);
+    load_curl.easy_setopt(h->easy, CURLOPT_TCP_KEEPALIVE, 1L);
+    load_curl.easy_setopt(h->easy, CURLOPT_HTTPHEADER, h->headers);
+    load_curl.easy_setopt(h->easy, CURLOPT_READFUNCTION, on_read);
+    load_curl.easy_setopt(h->easy, CURLOPT_READDATA, h);
+    load_curl.easy_setopt(h->easy, CURLOPT_WRITEFUNCTION, on_write);
+    load_curl.easy_setopt(h->easy, CURLOPT_WRITEDATA, h);
+    load_curl.easy_setopt(h->easy, CURLOPT_HEADERFUNCTION, on_header);
+    load_curl.easy_setopt(h->easy, CURLOPT_HEADERDATA, h);
     if (o->ca_file)
-        curl_easy_setopt(h->easy, CURLOPT_CAINFO, o->ca_file);
+        load_curl.easy_setopt(h->easy, CURLOPT_CAINFO, o->ca_file);
 }
 
 struct load_http *load_http_open(const struct load_target *t)
@@ -144,8 +144,8 @@ struct load_http *load_http_open(const struct load_target *t)
     struct load_http *h = tool_zeroed(sizeof *h);
 
     h->target = t;
-    h->easy = curl_easy_init();
-    h->multi = curl_multi_init();
+    h->easy = load_curl.easy_init();
+    h->multi = load_curl.multi_init();
     if (!h->easy || !h->multi || !add_headers(h)) {
         load_http_close(h);
         tool_error("no memory for a client of %s", quote(t->url));
@@ -158,7 +158,7 @@ struct load_http *load_http_open(const struct load_target *t)
 static void detach(struct load_http *h)
 {
     if (h->is_open)
-        curl_multi_remove_handle(h->multi, h->easy);
+        load_curl.multi_remove_handle(h->multi, h->easy);
     h->is_open = false;
 }
 
@@ -167,9 +167,9 @@ void load_http_close(struct load_http *h)
     if (!h)
         return;
     detach(h);
-    curl_easy_cleanup(h->easy);
-    curl_multi_cleanup(h->multi);
-    curl_slist_free_all(h->headers);
+    load_curl.easy_cleanup(h->easy);
+    load_curl.multi_cleanup(h->multi);
+    load_curl.slist_free_all(h->headers);
     free(h->answer.text);
     free(h);
 }
@@ -183,16 +183,16 @@ static enum load_result no_memory(struct load_http *h)
 /* The address of a request; sql is in it only where the body has rows. */
 static char *address(struct load_http *h, const char *sql)
 {
-    char *database = curl_easy_escape(h->easy, h->target->database, 0);
-    char *query = sql ? curl_easy_escape(h->easy, sql, 0) : NULL, *url = NULL;
+    char *database = load_curl.easy_escape(h->easy, h->target->database, 0);
+    char *query = sql ? load_curl.easy_escape(h->easy, sql, 0) : NULL, *url = NULL;
     const char *sync = h->target->options->cluster ? "&insert_distributed_sync=1" : "";
 
     if (database && (!sql || query) &&
         asprintf(&url, "%s/?database=%s&%s%s%s", h->target->url, database,
                  sql ? "query=" : "wait_end_of_query=1", sql ? query : "", sync) < 0)
         url = NULL;
-    curl_free(database);
-    curl_free(query);
+    load_curl.free(database);
+    load_curl.free(query);
     return url;
 }
 
@@ -208,7 +208,7 @@ static enum load_result begin(struct load_http *h, const char *sql)
     h->is_over = h->is_last = false;
     h->piece = h->last = NULL;
     h->taken = 0;
-    curl_easy_setopt(h->easy, CURLOPT_URL, url);
+    load_curl.easy_setopt(h->easy, CURLOPT_URL, url);
     free(url);
     return LOAD_DONE;
 }
@@ -218,7 +218,7 @@ static enum load_result judge(struct load_http *h, CURLcode result, bool is_inse
 {
     long status = 0;
 
-    curl_easy_getinfo(h->easy, CURLINFO_RESPONSE_CODE, &status);
+    load_curl.easy_getinfo(h->easy, CURLINFO_RESPONSE_CODE, &status);
     if (result == CURLE_OK || h->answer.used > 0) {
         enum load_result r = load_answer_judge(&h->answer, status, is_insertion, h->error,
                                                &h->code);
@@ -227,7 +227,7 @@ static enum load_result judge(struct load_http *h, CURLcode result, bool is_inse
             return r;
     }
     snprintf(h->error, sizeof h->error, "%s",
-             h->curl_error[0] ? h->curl_error : curl_easy_strerror(result));
+             h->curl_error[0] ? h->curl_error : load_curl.easy_strerror(result));
     switch (result) {
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_CACERT_BADFILE:
@@ -248,10 +248,10 @@ enum load_result load_http_query(struct load_http *h, const char *sql, const cha
 
     if (r != LOAD_DONE)
         return r;
-    curl_easy_setopt(h->easy, CURLOPT_POST, 1L);
-    curl_easy_setopt(h->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)strlen(sql));
-    curl_easy_setopt(h->easy, CURLOPT_COPYPOSTFIELDS, sql);
-    r = judge(h, curl_easy_perform(h->easy), false);
+    load_curl.easy_setopt(h->easy, CURLOPT_POST, 1L);
+    load_curl.easy_setopt(h->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)strlen(sql));
+    load_curl.easy_setopt(h->easy, CURLOPT_COPYPOSTFIELDS, sql);
+    r = judge(h, load_curl.easy_perform(h->easy), false);
     if (answer)
         *answer = h->answer.text ? h->answer.text : "";
     return r;
@@ -263,10 +263,10 @@ enum load_result load_http_insert(struct load_http *h, const char *sql)
 
     if (r != LOAD_DONE)
         return r;
-    curl_easy_setopt(h->easy, CURLOPT_POST, 1L);
-    curl_easy_setopt(h->easy, CURLOPT_POSTFIELDS, NULL);
-    curl_easy_setopt(h->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)-1);
-    if (curl_multi_add_handle(h->multi, h->easy) != CURLM_OK)
+    load_curl.easy_setopt(h->easy, CURLOPT_POST, 1L);
+    load_curl.easy_setopt(h->easy, CURLOPT_POSTFIELDS, NULL);
+    load_curl.easy_setopt(h->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)-1);
+    if (load_curl.multi_add_handle(h->multi, h->easy) != CURLM_OK)
         return no_memory(h);
     h->is_open = true;
     return LOAD_DONE;
@@ -278,8 +278,8 @@ static void run_once(struct load_http *h)
     int running, left;
     CURLMsg *m;
 
-    failed = curl_multi_perform(h->multi, &running);
-    while ((m = curl_multi_info_read(h->multi, &left)))
+    failed = load_curl.multi_perform(h->multi, &running);
+    while ((m = load_curl.multi_info_read(h->multi, &left)))
         if (m->msg == CURLMSG_DONE) {
             h->is_over = true;
             h->result = m->data.result;
@@ -293,12 +293,12 @@ static void run_once(struct load_http *h)
 /* Until the server has taken all, or the request is over. */
 static void run(struct load_http *h)
 {
-    curl_easy_pause(h->easy, CURLPAUSE_CONT);
+    load_curl.easy_pause(h->easy, CURLPAUSE_CONT);
     for (;;) {
         run_once(h);
         if (h->is_over || (!h->is_last && h->piece == h->last))
             return;
-        curl_multi_poll(h->multi, NULL, 0, POLL_MS, NULL);
+        load_curl.multi_poll(h->multi, NULL, 0, POLL_MS, NULL);
     }
 }
 

@@ -4,7 +4,6 @@
  * The target: an address from the command line; user and password from the environment or a file,
  * since other users of the machine can read the words of a command line.
  */
-#include <curl/curl.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,6 +14,7 @@
 
 #include "common/tool.h"
 #include "load/load.h"
+#include "load/load_curl.h"
 
 enum { SECRETS_MAX = 4096 };
 
@@ -28,11 +28,11 @@ static char *part(CURLU *u, CURLUPart which, unsigned flags)
 {
     char *text = NULL, *copy;
 
-    if (curl_url_get(u, which, &text, flags) != CURLUE_OK)
+    if (load_curl.url_get(u, which, &text, flags) != CURLUE_OK)
         return NULL;
     copy = tool_grow(NULL, strlen(text) + 1, 1);
     strcpy(copy, text);
-    curl_free(text);
+    load_curl.free(text);
     return copy;
 }
 
@@ -55,7 +55,7 @@ static int set_parts(struct load_target *t, CURLU *u, const char *text)
     char *scheme = NULL, *user = NULL, *query = NULL;
     bool is_http;
 
-    if (curl_url_set(u, CURLUPART_URL, text, 0) != CURLUE_OK)
+    if (load_curl.url_set(u, CURLUPART_URL, text, 0) != CURLUE_OK)
         return bad_address(text, "that is not an address");
     scheme = part(u, CURLUPART_SCHEME, 0);
     is_http = scheme && (strcmp(scheme, "http") == 0 || strcmp(scheme, "https") == 0);
@@ -73,8 +73,8 @@ static int set_parts(struct load_target *t, CURLU *u, const char *text)
         return bad_address(text, "it has a '?'");
     if (set_database(t, u, text) != EXIT_DONE)
         return EXIT_USAGE;
-    curl_url_set(u, CURLUPART_PATH, "", 0);
-    curl_url_set(u, CURLUPART_FRAGMENT, NULL, 0);
+    load_curl.url_set(u, CURLUPART_PATH, "", 0);
+    load_curl.url_set(u, CURLUPART_FRAGMENT, NULL, 0);
     t->url = part(u, CURLUPART_URL, 0);
     if (!t->url)
         return bad_address(text, "that is not an address");
@@ -167,10 +167,14 @@ int load_target_init(struct load_target *t, const struct load_options *options)
 
     memset(t, 0, sizeof *t);
     t->options = options;
-    if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK || !(u = curl_url()))
-        return tool_error("libcurl cannot be used: no memory");
+    status = load_curl_begin();
+    if (status != EXIT_DONE)
+        return status;
+    u = load_curl.url();
+    if (!u)
+        return tool_error("cannot use libcurl: no memory");
     status = set_parts(t, u, options->to);
-    curl_url_cleanup(u);
+    load_curl.url_cleanup(u);
     return status == EXIT_DONE ? set_secrets(t) : status;
 }
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "common/units.h"
+#include "measure/metrics_text.h"
 #include "metrics/metrics_jobs.h"
 #include "metrics/metrics_time.h"
 #include "common/tool.h"

@@ -17,6 +17,7 @@
 #include "common/units.h"
 #include "measure/metrics_measure.h"
 #include "measure/metrics_names.h"
+#include "measure/metrics_text.h"
 #include "metrics/metrics_time.h"
 #include "common/options.h"
 #include "common/stdout_buffer.h"

@@ -8,6 +8,7 @@
 #include "common/draw.h"
 #include "common/stdout_buffer.h"
 #include "common/units.h"
+#include "measure/metrics_text.h"
 
 static void print_histogram(const struct metrics_view *v, const struct metrics_group *all,
                             bool utf8)

@@ -16,6 +16,7 @@
 #include "common/stdout_buffer.h"
 #include "common/tool.h"
 #include "common/units.h"
+#include "measure/metrics_text.h"
 
 enum { BATCH = 16384 };
 
@@ -179,31 +180,6 @@ int metrics_keys_take(struct metrics_view *v)
 }
 
 /* ---- what they leave out ---- */
-
-void metrics_keys_doubt(const struct metrics_view *v, size_t metric, struct posixtrace_doubt *doubt)
-{
-    struct posixtrace_pair_doubt d;
-
-    posixtrace_pair_run_doubt(v->keys, metric, &d, sizeof d);
-    *doubt = (struct posixtrace_doubt){ .unknown = d.unknown,
-                                        .unfinished = d.unfinished,
-                                        .restarted = d.restarted,
-                                        .at_most_ns = d.at_most_ns };
-}
-
-bool metrics_keys_saw(const struct metrics_view *v, const char *event)
-{
-    struct log_type *types = NULL;
-    size_t count = 0;
-    bool saw = false;
-
-    if (metrics_view_types(v, &types, &count) != EXIT_DONE)
-        return false;
-    for (size_t i = 0; !saw && i < count; i++)
-        saw = types[i].count > 0 && strcmp(types[i].name, event) == 0;
-    free(types);
-    return saw;
-}
 
 static void report(const struct metrics_view *v, size_t metric)
 {

@@ -16,6 +16,7 @@
 #include "common/stdout_buffer.h"
 #include "common/table.h"
 #include "common/utf8.h"
+#include "measure/metrics_text.h"
 
 enum { NAME_MIN = 6 };
 

@@ -14,6 +14,7 @@
 #include "common/table.h"
 #include "common/tool.h"
 #include "common/units.h"
+#include "measure/metrics_text.h"
 
 enum { LABEL = 64 };
 

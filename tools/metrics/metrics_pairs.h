@@ -25,9 +25,6 @@ int metrics_keys_pick(struct metrics_pick *pick, const char *set_word, const cha
 /* Begins the run of v->keys, and takes the logs to their ends.  EXIT_DONE, or it was said. */
 int metrics_keys_begin(struct metrics_view *v);
 int metrics_keys_take(struct metrics_view *v);
-void metrics_keys_doubt(const struct metrics_view *v, size_t metric,
-                        struct posixtrace_doubt *doubt);
-bool metrics_keys_saw(const struct metrics_view *v, const char *event);
 /* Remarks: what was not measured, and why. */
 void metrics_keys_report(const struct metrics_view *v);
 

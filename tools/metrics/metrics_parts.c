@@ -4,7 +4,6 @@
  * What the logs of a view say together; see metrics_view.h.
  */
 #include "metrics/metrics_doubts.h"
-#include "metrics/metrics_pairs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,11 +17,27 @@
 #include "input/logs.h"
 #include "measure/metrics_measure.h"
 #include "measure/metrics_names.h"
+#include "measure/metrics_text.h"
+
+/* With --pair no run has looked at the events. */
+static bool logs_have(const struct metrics_view *v, const char *event)
+{
+    struct log_type *types = NULL;
+    size_t count = 0;
+    bool saw = false;
+
+    if (metrics_view_types(v, &types, &count) != EXIT_DONE)
+        return false;
+    for (size_t i = 0; !saw && i < count; i++)
+        saw = types[i].count > 0 && strcmp(types[i].name, event) == 0;
+    free(types);
+    return saw;
+}
 
 bool metrics_view_saw(const struct metrics_view *v, const char *event)
 {
     if (v->keys)
-        return metrics_keys_saw(v, event);
+        return logs_have(v, event);
     for (size_t i = 0; i < v->part_count; i++)
         if (posixtrace_metric_run_saw(v->parts[i].run, event))
             return true;
@@ -62,13 +77,24 @@ bool metrics_view_hears_in(const struct metrics_view *v, size_t metric, uint32_t
                        : metrics_hears_any(v->parts[log].run, picked->metric);
 }
 
+static void doubt_keys(const struct metrics_view *v, size_t metric, struct posixtrace_doubt *doubt)
+{
+    struct posixtrace_pair_doubt d;
+
+    posixtrace_pair_run_doubt(v->keys, metric, &d, sizeof d);
+    *doubt = (struct posixtrace_doubt){ .unknown = d.unknown,
+                                        .unfinished = d.unfinished,
+                                        .restarted = d.restarted,
+                                        .at_most_ns = d.at_most_ns };
+}
+
 void metrics_view_doubt(const struct metrics_view *v, size_t metric, struct posixtrace_doubt *doubt)
 {
     struct posixtrace_doubt one;
 
     memset(doubt, 0, sizeof *doubt);
     if (v->keys) {
-        metrics_keys_doubt(v, metric, doubt);
+        doubt_keys(v, metric, doubt);
         return;
     }
     for (size_t i = 0; i < v->part_count; i++) {

@@ -10,6 +10,7 @@
 #include "common/stdout_buffer.h"
 #include "common/table.h"
 #include "common/units.h"
+#include "measure/metrics_text.h"
 
 void metrics_row_fill(struct metrics_row *r, const struct metrics_view *v,
                       const struct metrics_group *g)

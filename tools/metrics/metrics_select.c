@@ -7,6 +7,7 @@
 
 #include "common/tool.h"
 #include "common/units.h"
+#include "measure/metrics_text.h"
 #include "metrics/metrics_view.h"
 
 static bool wants(void *context, const struct posixtrace_event *begin)

@@ -17,6 +17,7 @@
 #include "common/table.h"
 #include "common/tool.h"
 #include "input/logs.h"
+#include "measure/metrics_text.h"
 
 enum { LARGEST_THREAD = 8 + 2 + METRICS_THREAD_NAME };
 

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "measure/metrics_text.h"
 #include "metrics/metrics_doubts.h"
 #include "metrics/metrics_jobs.h"
 #include "measure/metrics_measure.h"

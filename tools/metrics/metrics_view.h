@@ -184,35 +184,11 @@ void metrics_print_doubts(const struct metrics_view *v);
 /* The same below the summary and the statistics, where the table has the counts. */
 void metrics_print_brief(const struct metrics_view *v);
 
-/* Rounded, and the nearest number that there is where a double is beyond them. */
-int64_t metrics_rounded(double ns);
-
 /* A sentence of the result: in a table below it, wrapped, else on stderr. */
 __attribute__((format(printf, 2, 3))) void metrics_remark(const struct metrics_view *v,
                                                           const char *format, ...);
 
 /* A table was written: a blank line is due before the next remark. */
 void metrics_remarks_below(void);
-
-/* "12.345": ns in us with three decimals; one of eight static buffers, reused in turn. */
-const char *metrics_us(int64_t ns);
-/* The same of an upper bound: "unlimited" from POSIXTRACE_NO_BOUND on. */
-const char *metrics_us_at_most(int64_t ns);
-/* "12.345 us", "unlimited" */
-const char *metrics_us_or_unlimited(int64_t ns);
-/* "up to 12.345 us", "any length" */
-const char *metrics_up_to(int64_t ns);
-/* An upper bound with three digits and a unit. */
-const char *metrics_time_at_most(int64_t ns);
-/* The same for a lower and an upper bound: "12.345" or "12.345..99.000". */
-const char *metrics_us_range(int64_t ns, int64_t at_most_ns);
-/* How a thread is called in tables: its kernel id, else its pthread_t. */
-const char *metrics_thread(pid_t tid, uint64_t thread_id);
-/* A name as it is shown; for free(). */
-char *metrics_shown(enum output_format format, const char *name);
-/* "# Period: from one begin ..."; for free(). */
-char *metrics_caption(const posixtrace_metric_t *metric);
-/* A name, written, in csv and jsonl with its quotes. */
-void metrics_put_name(enum output_format format, const char *name);
 
 #endif

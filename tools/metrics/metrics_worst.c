@@ -15,6 +15,7 @@
 #include "common/table.h"
 #include "common/tool.h"
 #include "common/units.h"
+#include "measure/metrics_text.h"
 #include "metrics/metrics_rows.h"
 
 struct sorted {

@@ -11,6 +11,7 @@
 
 #include "jobs/jobs.h"
 #include "measure/metrics_names.h"
+#include "measure/metrics_text.h"
 #include "metrics/metrics_jobs.h"
 #include "metrics/metrics_pairs.h"
 #include "metrics/metrics_request.h"

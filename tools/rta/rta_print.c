@@ -16,6 +16,7 @@
 #include "common/stdout_buffer.h"
 #include "common/table.h"
 #include "common/tool.h"
+#include "measure/metrics_text.h"
 
 static const char *const verdicts[] = { "schedulable", "late", "undecided", "contradicted" };
 

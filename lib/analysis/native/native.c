@@ -105,10 +105,10 @@ void posixtrace_native_free(posixtrace_native_t *native)
     for (size_t i = 0; i < native->count; i++)
         pt_native_free_column(native->columns[i]);
     pt_native_free_types(native);
-    pt_parquet_bytes_free(&native->scratch);
-    pt_parquet_bytes_free(&native->start);
-    pt_parquet_bytes_free(&native->thread);
-    pt_parquet_bytes_free(&native->process);
+    pt_bytes_free(&native->scratch);
+    pt_bytes_free(&native->start);
+    pt_bytes_free(&native->thread);
+    pt_bytes_free(&native->process);
     posixtrace_fields_free(native->fields);
     posixtrace_tables_free(native->tables);
     free(native->columns);

@@ -40,8 +40,8 @@ static void clear(posixtrace_native_t *n)
 
         if (c->constant)
             continue;
-        pt_parquet_bytes_clear(&c->nulls);
-        pt_parquet_bytes_clear(&c->values);
+        pt_bytes_clear(&c->nulls);
+        pt_bytes_clear(&c->values);
         c->rows = 0;
     }
     n->rows = 0;

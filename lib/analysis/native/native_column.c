@@ -19,7 +19,7 @@ static bool add_to(posixtrace_native_t *n, struct pt_native_column *c)
     return true;
 }
 
-static void put_head(struct pt_parquet_bytes *head, const char *text)
+static void put_head(struct pt_bytes *head, const char *text)
 {
     pt_parquet_put_varint(head, strlen(text));
     pt_parquet_put(head, text, strlen(text));
@@ -57,9 +57,9 @@ struct pt_native_column *pt_native_add_column(posixtrace_native_t *n, const char
 
 void pt_native_free_column(struct pt_native_column *c)
 {
-    pt_parquet_bytes_free(&c->nulls);
-    pt_parquet_bytes_free(&c->values);
-    pt_parquet_bytes_free(&c->head);
+    pt_bytes_free(&c->nulls);
+    pt_bytes_free(&c->values);
+    pt_bytes_free(&c->head);
     free(c->name);
     free(c);
 }
@@ -67,8 +67,8 @@ void pt_native_free_column(struct pt_native_column *c)
 void pt_native_pad(struct pt_native_column *c, uint32_t row)
 {
     size_t more = row - c->rows, size = c->size ? c->size : 1;
-    uint8_t *nulls = pt_parquet_bytes_add(&c->nulls, more);
-    uint8_t *values = pt_parquet_bytes_add(&c->values, more * size);
+    uint8_t *nulls = pt_bytes_add(&c->nulls, more);
+    uint8_t *values = pt_bytes_add(&c->values, more * size);
 
     if (nulls)
         memset(nulls, 1, more);
@@ -80,7 +80,7 @@ void pt_native_pad(struct pt_native_column *c, uint32_t row)
 /* A constant that may be null is not. */
 static void set_not_null(struct pt_native_column *c)
 {
-    uint8_t *nulls = c->optional ? pt_parquet_bytes_add(&c->nulls, PT_NATIVE_ROWS) : NULL;
+    uint8_t *nulls = c->optional ? pt_bytes_add(&c->nulls, PT_NATIVE_ROWS) : NULL;
 
     if (nulls)
         memset(nulls, 0, PT_NATIVE_ROWS);
@@ -95,8 +95,8 @@ void pt_native_set_number(struct pt_native_column *c, uint64_t v)
     set_not_null(c);
 }
 
-void pt_native_put_text(struct pt_parquet_bytes *to, struct pt_parquet_bytes *scratch,
-                        const char *text, size_t length)
+void pt_native_put_text(struct pt_bytes *to, struct pt_bytes *scratch, const char *text,
+                        size_t length)
 {
     scratch->used = 0;
     pt_parquet_put_text(scratch, text, length);
@@ -107,7 +107,7 @@ void pt_native_put_text(struct pt_parquet_bytes *to, struct pt_parquet_bytes *sc
 
 void pt_native_set_text(struct pt_native_column *c, const struct posixtrace_cell *cell)
 {
-    struct pt_parquet_bytes scratch = { .at = NULL }, value = { .at = NULL };
+    struct pt_bytes scratch = { .at = NULL }, value = { .at = NULL };
 
     c->constant = true;
     if (cell->null)
@@ -117,8 +117,8 @@ void pt_native_set_text(struct pt_native_column *c, const struct posixtrace_cell
         pt_parquet_put(&c->values, value.at, value.used);
     c->values.failed |= value.failed;
     set_not_null(c);
-    pt_parquet_bytes_free(&value);
-    pt_parquet_bytes_free(&scratch);
+    pt_bytes_free(&value);
+    pt_bytes_free(&scratch);
 }
 
 bool pt_native_column_failed(const struct pt_native_column *c)

@@ -30,7 +30,7 @@ static void put_process(posixtrace_native_t *n, pid_t pid)
 }
 
 /* A value that is encoded already. */
-static void put_value(struct pt_native_column *c, uint32_t row, const struct pt_parquet_bytes *from)
+static void put_value(struct pt_native_column *c, uint32_t row, const struct pt_bytes *from)
 {
     pt_parquet_put(&c->values, from->at, from->used);
     c->rows = row + 1;
@@ -38,14 +38,14 @@ static void put_value(struct pt_native_column *c, uint32_t row, const struct pt_
 
 static void put_event_name(posixtrace_native_t *n, struct pt_native_type *t, const char *name)
 {
-    struct pt_parquet_bytes once = { .at = NULL };
-    struct pt_parquet_bytes *value = t ? &t->name : &once;
+    struct pt_bytes once = { .at = NULL };
+    struct pt_bytes *value = t ? &t->name : &once;
 
     if (value->used == 0)
         pt_native_put_text(value, &n->scratch, name, strlen(name));
     n->failed |= value->failed;
     put_value(column(n, POSIXTRACE_EVENTS_EVENT), n->rows, value);
-    pt_parquet_bytes_free(&once);
+    pt_bytes_free(&once);
 }
 
 static void put_thread_name(posixtrace_native_t *n, const char *name)

@@ -51,7 +51,7 @@ static size_t size_in_file(uint8_t c)
 }
 
 /* A name that is too long for a file ends with ~ and the hash of all of it. */
-static void shorten(struct pt_parquet_bytes *name)
+static void shorten(struct pt_bytes *name)
 {
     static const size_t hashed = 3 + 16, suffix = 12;
     size_t size = 0, kept = 0;
@@ -78,7 +78,7 @@ static void shorten(struct pt_parquet_bytes *name)
 static bool add_field(posixtrace_native_t *n, struct pt_native_type *t, const char *event, size_t i)
 {
     struct pt_native_field *f = &t->fields[i];
-    struct pt_parquet_bytes name = { .at = NULL };
+    struct pt_bytes name = { .at = NULL };
     const char *type;
     unsigned size;
 
@@ -92,7 +92,7 @@ static bool add_field(posixtrace_native_t *n, struct pt_native_type *t, const ch
         if (!name.failed)
             f->column = pt_native_add_column(n, (const char *)name.at, type, size, true);
     }
-    pt_parquet_bytes_free(&name);
+    pt_bytes_free(&name);
     if (f->column)
         f->column->about.is_field = true;
     return f->column;
@@ -216,8 +216,8 @@ void pt_native_free_types(posixtrace_native_t *n)
         if (!n->types[i])
             continue;
         free(n->types[i]->fields);
-        pt_parquet_bytes_free(&n->types[i]->name);
+        pt_bytes_free(&n->types[i]->name);
         free(n->types[i]);
     }
-    pt_parquet_texts_free(&n->used);
+    pt_texts_free(&n->used);
 }

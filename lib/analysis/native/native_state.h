@@ -27,12 +27,12 @@ struct pt_native_column {
     char *name;
     unsigned size; /* of a value; 0: text */
     bool optional;
-    bool dropped;                   /* it is in no block */
-    bool constant;                  /* values has PT_NATIVE_ROWS equal ones */
-    uint32_t rows;                  /* values it has in this block */
-    struct pt_parquet_bytes nulls;  /* a byte a row, 1: null; if optional */
-    struct pt_parquet_bytes values; /* texts: each after its length */
-    struct pt_parquet_bytes head;   /* name and type, as in a block */
+    bool dropped;           /* it is in no block */
+    bool constant;          /* values has PT_NATIVE_ROWS equal ones */
+    uint32_t rows;          /* values it has in this block */
+    struct pt_bytes nulls;  /* a byte a row, 1: null; if optional */
+    struct pt_bytes values; /* texts: each after its length */
+    struct pt_bytes head;   /* name and type, as in a block */
 };
 
 struct pt_native_field {
@@ -47,7 +47,7 @@ struct pt_native_type {
     bool whole;                        /* each field has a column */
     size_t count;                      /* of fields that have one */
     struct pt_native_field *fields;
-    struct pt_parquet_bytes name; /* as a value; empty: not known yet */
+    struct pt_bytes name; /* as a value; empty: not known yet */
 };
 
 struct posixtrace_native {
@@ -59,21 +59,21 @@ struct posixtrace_native {
     struct pt_native_column **columns;
     size_t count, room;
     size_t left_out;
-    struct pt_parquet_texts used; /* names of columns of fields */
+    struct pt_texts used; /* names of columns of fields */
     struct pt_native_type *types[PT_NATIVE_TYPES];
     bool written, failed; /* failed: no memory */
     /* The block under construction: */
     uint32_t rows;
     size_t bytes; /* of texts in it */
     struct iovec *pieces;
-    struct pt_parquet_bytes scratch, start;
+    struct pt_bytes scratch, start;
     /* The process of the event before, and its name. */
     pid_t pid;
     bool has_pid, has_process;
-    struct pt_parquet_bytes process;
+    struct pt_bytes process;
     /* The last thread name, as a value: */
     char thread_name[64];
-    struct pt_parquet_bytes thread;
+    struct pt_bytes thread;
     int (*block)(void *context, const struct posixtrace_native_block *block);
     void *context;
 };
@@ -91,8 +91,8 @@ void pt_native_set_number(struct pt_native_column *c, uint64_t v);
 void pt_native_set_text(struct pt_native_column *c, const struct posixtrace_cell *cell);
 bool pt_native_column_failed(const struct pt_native_column *c);
 /* Text as a value: as UTF-8, after its length.  scratch is overwritten. */
-void pt_native_put_text(struct pt_parquet_bytes *to, struct pt_parquet_bytes *scratch,
-                        const char *text, size_t length);
+void pt_native_put_text(struct pt_bytes *to, struct pt_bytes *scratch, const char *text,
+                        size_t length);
 
 /* A value of size bytes in that row of a column that is optional, or has one in all rows. */
 static inline void pt_native_number(struct pt_native_column *c, uint32_t row, uint64_t v)
@@ -102,11 +102,11 @@ static inline void pt_native_number(struct pt_native_column *c, uint32_t row, ui
     if (c->optional) {
         if (c->rows < row)
             pt_native_pad(c, row);
-        to = pt_parquet_bytes_add(&c->nulls, 1);
+        to = pt_bytes_add(&c->nulls, 1);
         if (to)
             *to = 0;
     }
-    to = pt_parquet_bytes_add(&c->values, c->size);
+    to = pt_bytes_add(&c->values, c->size);
     v = htole64(v);
     if (to)
         memcpy(to, &v, c->size);
@@ -122,12 +122,12 @@ static inline void pt_native_bytes(struct pt_native_column *c, uint32_t row, con
     if (c->optional) {
         if (c->rows < row)
             pt_native_pad(c, row);
-        to = pt_parquet_bytes_add(&c->nulls, 1);
+        to = pt_bytes_add(&c->nulls, 1);
         if (to)
             *to = 0;
     }
     if (length < 0x80) {
-        to = pt_parquet_bytes_add(&c->values, length + 1);
+        to = pt_bytes_add(&c->values, length + 1);
         if (to) {
             *to = (uint8_t)length;
             if (length)

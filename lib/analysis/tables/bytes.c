@@ -8,7 +8,7 @@
 
 enum { FIRST = 256, KEPT = 4096 };
 
-bool pt_parquet_bytes_grow(struct pt_parquet_bytes *b, size_t more)
+bool pt_bytes_grow(struct pt_bytes *b, size_t more)
 {
     size_t room = b->room ? b->room : FIRST;
     uint8_t *at = NULL;
@@ -25,21 +25,21 @@ bool pt_parquet_bytes_grow(struct pt_parquet_bytes *b, size_t more)
     return true;
 }
 
-void pt_parquet_bytes_clear(struct pt_parquet_bytes *b)
+void pt_bytes_clear(struct pt_bytes *b)
 {
     if (b->room > KEPT && b->used < b->room / 4)
-        pt_parquet_bytes_free(b);
+        pt_bytes_free(b);
     b->used = 0;
 }
 
-void pt_parquet_bytes_free(struct pt_parquet_bytes *b)
+void pt_bytes_free(struct pt_bytes *b)
 {
     free(b->at);
     b->at = NULL;
     b->used = b->room = 0;
 }
 
-void pt_parquet_put_varint(struct pt_parquet_bytes *b, uint64_t v)
+void pt_parquet_put_varint(struct pt_bytes *b, uint64_t v)
 {
     uint8_t bytes[10];
     size_t n = 0;
@@ -50,20 +50,20 @@ void pt_parquet_put_varint(struct pt_parquet_bytes *b, uint64_t v)
     pt_parquet_put(b, bytes, n);
 }
 
-void pt_parquet_put_zigzag(struct pt_parquet_bytes *b, int64_t v)
+void pt_parquet_put_zigzag(struct pt_bytes *b, int64_t v)
 {
     pt_parquet_put_varint(b, (uint64_t)v << 1 ^ (v < 0 ? UINT64_MAX : 0));
 }
 
-void pt_parquet_put_number(struct pt_parquet_bytes *b, uint64_t v, unsigned size)
+void pt_parquet_put_number(struct pt_bytes *b, uint64_t v, unsigned size)
 {
-    uint8_t *to = pt_parquet_bytes_add(b, size);
+    uint8_t *to = pt_bytes_add(b, size);
 
     for (unsigned i = 0; to && i < size; i++)
         to[i] = (uint8_t)(v >> 8 * i);
 }
 
-bool pt_parquet_put_text(struct pt_parquet_bytes *b, const void *text, size_t length)
+bool pt_parquet_put_text(struct pt_bytes *b, const void *text, size_t length)
 {
     const uint8_t *at = text;
     bool good = true;

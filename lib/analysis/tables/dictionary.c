@@ -7,18 +7,18 @@
 enum { FIRST_SLOTS = 64, PROBE = 1024 };
 
 /* So many slots that are free. */
-static bool renew(struct pt_parquet_bytes *slots, size_t count)
+static bool renew(struct pt_bytes *slots, size_t count)
 {
     uint8_t *at;
 
     slots->used = 0;
-    at = pt_parquet_bytes_add(slots, count * sizeof(uint32_t));
+    at = pt_bytes_add(slots, count * sizeof(uint32_t));
     if (at)
         memset(at, 0, count * sizeof(uint32_t));
     return at;
 }
 
-const uint8_t *pt_parquet_texts_get(const struct pt_parquet_texts *t, size_t i, size_t *length)
+const uint8_t *pt_texts_get(const struct pt_texts *t, size_t i, size_t *length)
 {
     const uint8_t *at = t->text.at + pt_parquet_get64(&t->offsets, i);
     uint32_t n;
@@ -29,7 +29,7 @@ const uint8_t *pt_parquet_texts_get(const struct pt_parquet_texts *t, size_t i, 
 }
 
 /* Where a text is, or the free slot for it. */
-static size_t find(const struct pt_parquet_texts *t, const void *at, size_t length)
+static size_t find(const struct pt_texts *t, const void *at, size_t length)
 {
     size_t mask = t->slots.used / sizeof(uint32_t) - 1;
     size_t slot = pt_hash_bytes(PT_HASH_START, at, length) & mask;
@@ -37,7 +37,7 @@ static size_t find(const struct pt_parquet_texts *t, const void *at, size_t leng
 
     while ((number = pt_parquet_get32(&t->slots, slot)) != 0) {
         size_t other;
-        const uint8_t *text = pt_parquet_texts_get(t, number - 1, &other);
+        const uint8_t *text = pt_texts_get(t, number - 1, &other);
 
         if (other == length && memcmp(text, at, length) == 0)
             break;
@@ -46,7 +46,7 @@ static size_t find(const struct pt_parquet_texts *t, const void *at, size_t leng
     return slot;
 }
 
-static bool make_room(struct pt_parquet_texts *t)
+static bool make_room(struct pt_texts *t)
 {
     size_t slots = FIRST_SLOTS, length;
 
@@ -57,14 +57,14 @@ static bool make_room(struct pt_parquet_texts *t)
     if (!renew(&t->slots, slots))
         return false;
     for (size_t i = 0; i < t->count; i++) {
-        const uint8_t *at = pt_parquet_texts_get(t, i, &length);
+        const uint8_t *at = pt_texts_get(t, i, &length);
 
         pt_parquet_set32(&t->slots, find(t, at, length), (uint32_t)i + 1);
     }
     return true;
 }
 
-uint32_t pt_parquet_texts_number(struct pt_parquet_texts *t, const void *at, size_t length)
+uint32_t pt_texts_number(struct pt_texts *t, const void *at, size_t length)
 {
     uint64_t offset = t->text.used;
     size_t slot;
@@ -85,19 +85,19 @@ uint32_t pt_parquet_texts_number(struct pt_parquet_texts *t, const void *at, siz
     return (uint32_t)t->count++;
 }
 
-void pt_parquet_texts_clear(struct pt_parquet_texts *t)
+void pt_texts_clear(struct pt_texts *t)
 {
-    pt_parquet_bytes_clear(&t->text);
-    pt_parquet_bytes_clear(&t->offsets);
-    pt_parquet_bytes_clear(&t->slots);
+    pt_bytes_clear(&t->text);
+    pt_bytes_clear(&t->offsets);
+    pt_bytes_clear(&t->slots);
     t->count = 0;
 }
 
-void pt_parquet_texts_free(struct pt_parquet_texts *t)
+void pt_texts_free(struct pt_texts *t)
 {
-    pt_parquet_bytes_free(&t->text);
-    pt_parquet_bytes_free(&t->offsets);
-    pt_parquet_bytes_free(&t->slots);
+    pt_bytes_free(&t->text);
+    pt_bytes_free(&t->offsets);
+    pt_bytes_free(&t->slots);
 }
 
 /* ---- numbers ---- */
@@ -122,10 +122,10 @@ static uint32_t number_of(struct pt_parquet_numbers *n, uint64_t v, size_t mask,
 static bool prepare(struct pt_parquet_numbers *n, size_t slots)
 {
     n->values.used = n->ids.used = n->keys.used = n->count = 0;
-    return renew(&n->slots, slots) && pt_parquet_bytes_add(&n->keys, slots * sizeof(uint64_t));
+    return renew(&n->slots, slots) && pt_bytes_add(&n->keys, slots * sizeof(uint64_t));
 }
 
-bool pt_parquet_numbers_fill(struct pt_parquet_numbers *n, const struct pt_parquet_bytes *from,
+bool pt_parquet_numbers_fill(struct pt_parquet_numbers *n, const struct pt_bytes *from,
                              size_t count, bool wide)
 {
     size_t most = count < PT_PARQUET_ENTRIES ? count : PT_PARQUET_ENTRIES, slots = FIRST_SLOTS;
@@ -136,7 +136,7 @@ bool pt_parquet_numbers_fill(struct pt_parquet_numbers *n, const struct pt_parqu
         slots *= 2;
     if (!prepare(n, slots))
         return false;
-    if (!pt_parquet_bytes_add(&n->ids, count * sizeof number))
+    if (!pt_bytes_add(&n->ids, count * sizeof number))
         return false;
     for (size_t i = 0; i < count; i++) {
         uint64_t v = wide ? pt_parquet_get64(from, i) : pt_parquet_get32(from, i);
@@ -153,8 +153,8 @@ bool pt_parquet_numbers_fill(struct pt_parquet_numbers *n, const struct pt_parqu
 
 void pt_parquet_numbers_free(struct pt_parquet_numbers *n)
 {
-    pt_parquet_bytes_free(&n->values);
-    pt_parquet_bytes_free(&n->ids);
-    pt_parquet_bytes_free(&n->keys);
-    pt_parquet_bytes_free(&n->slots);
+    pt_bytes_free(&n->values);
+    pt_bytes_free(&n->ids);
+    pt_bytes_free(&n->keys);
+    pt_bytes_free(&n->slots);
 }

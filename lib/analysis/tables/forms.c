@@ -34,8 +34,8 @@ bool pt_form_is_vague(const struct posixtrace_field *f)
     return false;
 }
 
-bool pt_form_name(struct pt_parquet_texts *used, const char *event, const char *field,
-                  struct pt_parquet_bytes *name)
+bool pt_form_name(struct pt_texts *used, const char *event, const char *field,
+                  struct pt_bytes *name)
 {
     size_t length, before;
     char number[24];
@@ -46,7 +46,7 @@ bool pt_form_name(struct pt_parquet_texts *used, const char *event, const char *
     length = name->used;
     for (unsigned n = 2; !name->failed; n++) {
         before = used->count;
-        if (pt_parquet_texts_number(used, name->at, name->used) == UINT32_MAX)
+        if (pt_texts_number(used, name->at, name->used) == UINT32_MAX)
             return false;
         if (used->count > before)
             return true;
@@ -69,9 +69,9 @@ static bool ends_with_zeros(const struct posixtrace_field *f, const struct posix
     return true;
 }
 
-static void put_bytes(struct pt_parquet_bytes *to, const struct posixtrace_value *v)
+static void put_bytes(struct pt_bytes *to, const struct posixtrace_value *v)
 {
-    uint8_t *at = pt_parquet_bytes_add(to, 2 * v->count);
+    uint8_t *at = pt_bytes_add(to, 2 * v->count);
 
     if (at && v->count)
         pt_number_bytes((char *)at, v->at, v->count);
@@ -92,11 +92,11 @@ static bool list_is_whole(const posixtrace_layout_t *layout, size_t i,
     return true;
 }
 
-static void put_list(struct pt_parquet_bytes *to, const posixtrace_layout_t *layout, size_t i,
+static void put_list(struct pt_bytes *to, const posixtrace_layout_t *layout, size_t i,
                      const struct posixtrace_value *v)
 {
     size_t size = pt_fields_write_value(layout, i, v, NULL, 0);
-    uint8_t *at = pt_parquet_bytes_add(to, size + 1);
+    uint8_t *at = pt_bytes_add(to, size + 1);
 
     if (at) {
         pt_fields_write_value(layout, i, v, (char *)at, size + 1);
@@ -104,7 +104,7 @@ static void put_list(struct pt_parquet_bytes *to, const posixtrace_layout_t *lay
     }
 }
 
-bool pt_form_put(struct pt_parquet_bytes *to, enum pt_form form, const posixtrace_layout_t *layout,
+bool pt_form_put(struct pt_bytes *to, enum pt_form form, const posixtrace_layout_t *layout,
                  size_t i, const struct posixtrace_value *v)
 {
     switch (form) {

@@ -27,12 +27,12 @@ enum pt_form pt_form_of(const struct posixtrace_field *f);
 bool pt_form_is_vague(const struct posixtrace_field *f);
 /* The name of a column, which no other of used has: EVENT.field, or with #2 and so on.  False: no
  * memory. */
-bool pt_form_name(struct pt_parquet_texts *used, const char *event, const char *field,
-                  struct pt_parquet_bytes *name);
+bool pt_form_name(struct pt_texts *used, const char *event, const char *field,
+                  struct pt_bytes *name);
 
 /* Appends a value of the form CHAR, STRING, BYTES or LIST as text.  True: it has all of the
  * field, if that is not vague. */
-bool pt_form_put(struct pt_parquet_bytes *to, enum pt_form form, const posixtrace_layout_t *layout,
+bool pt_form_put(struct pt_bytes *to, enum pt_form form, const posixtrace_layout_t *layout,
                  size_t i, const struct posixtrace_value *v);
 /* The same of the form NAME: the text of an element, which is in digits or the layout's. */
 const char *pt_form_value_name(const struct posixtrace_field *f, uint64_t v, char digits[40],

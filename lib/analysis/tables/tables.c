@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* What all rows of a log have, and the names of its threads and processes; posixtrace/tables.h. */
+/* What all rows of a log have; posixtrace/tables.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,67 +8,6 @@
 #include "analysis/metrics/run/reader.h"
 #include "analysis/tables/tables_state.h"
 #include "text/number.h"
-
-struct name {
-    char text[16];
-};
-
-/* ---- names ---- */
-
-static struct pt_report_key thread_key(pid_t pid, pid_t tid, uint64_t thread_id)
-{
-    return (struct pt_report_key){ .a = (uint32_t)pid, .b = (uint32_t)tid, .c = thread_id };
-}
-
-static bool put_name(struct pt_report_map *map, struct pt_report_key key, const char text[16])
-{
-    struct name *name = pt_report_map_make(map, key, sizeof *name);
-
-    if (name && !name->text[0])
-        memcpy(name->text, text, sizeof name->text - 1);
-    return name != NULL;
-}
-
-static bool put_thread(posixtrace_tables_t *t, const struct posixtrace_thread_info *th)
-{
-    if (th->tid == 0 || !th->name[0])
-        return true;
-    if (th->tid == th->pid && !put_name(&t->processes, thread_key(th->pid, 0, 0), th->name))
-        return false;
-    return put_name(&t->threads, thread_key(th->pid, th->tid, 0), th->name) &&
-           put_name(&t->threads, thread_key(th->pid, th->tid, th->thread_id), th->name);
-}
-
-static int read_names(posixtrace_tables_t *t)
-{
-    struct posixtrace_thread_info th;
-    int unavailable = 0, error = posixtrace_threadlist_rewind(t->trid);
-
-    while (!error) {
-        error = posixtrace_threadlist_getnext(t->trid, &th, sizeof th, &unavailable);
-        if (error || unavailable)
-            break;
-        if (!put_thread(t, &th))
-            error = ENOMEM;
-    }
-    return error;
-}
-
-const char *pt_tables_thread(const posixtrace_tables_t *t, pid_t pid, pid_t tid, uint64_t thread_id)
-{
-    const struct name *name = pt_report_map_find(&t->threads, thread_key(pid, tid, thread_id));
-
-    if (!name && thread_id != 0)
-        name = pt_report_map_find(&t->threads, thread_key(pid, tid, 0));
-    return name ? name->text : NULL;
-}
-
-const char *posixtrace_tables_process(const posixtrace_tables_t *t, pid_t pid)
-{
-    const struct name *name = t ? pt_report_map_find(&t->processes, thread_key(pid, 0, 0)) : NULL;
-
-    return name ? name->text : NULL;
-}
 
 /* ---- the log ---- */
 
@@ -127,7 +66,7 @@ int posixtrace_tables_create(trace_id_t trid, const struct posixtrace_tables_opt
         memcpy(&t->options, options, size < sizeof t->options ? size : sizeof t->options);
     error = read_origin(t);
     if (!error)
-        error = read_names(t);
+        error = pt_tables_read_names(t);
     if (error)
         posixtrace_tables_free(t);
     else
@@ -148,12 +87,6 @@ void posixtrace_tables_free(posixtrace_tables_t *t)
 const struct posixtrace_cell *posixtrace_tables_origin(const posixtrace_tables_t *t)
 {
     return t ? t->origin : NULL;
-}
-
-int pt_tables_progress(posixtrace_tables_t *t, uint64_t events)
-{
-    t->read += events;
-    return t->options.progress ? t->options.progress(t->options.context, t->read) : 0;
 }
 
 int posixtrace_tables_rows(posixtrace_tables_t *t, unsigned table,

@@ -3,8 +3,9 @@
 /*
  * The state of posixtrace/tables.h, and what its sources of rows share.
  *
- * tables.c: what all rows have.  row.c: one row.  measurements.c and waits.c, in one pass over the
- * log: measurements.  gaps.c: when events may be missing; losses.c: how many each thread has lost.
+ * tables.c: what all rows have.  names.c: names of threads and processes.  row.c: one row.
+ * measurements.c and waits.c, in one pass over the log: measurements.  gaps.c: when events may be
+ * missing; losses.c: how many each thread has lost.
  */
 #ifndef PT_TABLES_STATE_H
 #define PT_TABLES_STATE_H
@@ -36,14 +37,20 @@ struct pt_table_row {
     void *context;
 };
 
-/* ---- tables.c ---- */
+/* So many more events were read.  0, or the result of progress. */
+static inline int pt_tables_progress(posixtrace_tables_t *t, uint64_t events)
+{
+    t->read += events;
+    return t->options.progress ? t->options.progress(t->options.context, t->read) : 0;
+}
 
+/* ---- names.c ---- */
+
+/* Before any row. */
+int pt_tables_read_names(posixtrace_tables_t *t);
 /* Of the list of threads; NULL: it is not there. */
 const char *pt_tables_thread(const posixtrace_tables_t *t, pid_t pid, pid_t tid,
                              uint64_t thread_id);
-/* So many more events were read.  0, or the result of progress. */
-int pt_tables_progress(posixtrace_tables_t *t, uint64_t events);
-
 /* ---- row.c ---- */
 
 /* All that may be null is null. */

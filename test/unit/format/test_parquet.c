@@ -11,12 +11,12 @@
 #include "analysis/format/parquet/thrift.h"
 #include "support/run_suite.h"
 
-static void expect(struct pt_parquet_bytes *b, const char *bytes, size_t size)
+static void expect(struct pt_bytes *b, const char *bytes, size_t size)
 {
     ck_assert(!b->failed);
     ck_assert_uint_eq(b->used, size);
     ck_assert_mem_eq(b->at, bytes, size);
-    pt_parquet_bytes_free(b);
+    pt_bytes_free(b);
 }
 
 #define EXPECT(b, literal) expect(b, literal, sizeof literal - 1)
@@ -24,7 +24,7 @@ static void expect(struct pt_parquet_bytes *b, const char *bytes, size_t size)
 /* The numbers 0 to 7 with 3 bits: the example of the format. */
 START_TEST(bit_packed)
 {
-    struct pt_parquet_bytes b = { .at = NULL };
+    struct pt_bytes b = { .at = NULL };
     struct pt_parquet_runs r = { .to = &b, .width = 3 };
 
     for (uint32_t i = 0; i < 8; i++)
@@ -37,7 +37,7 @@ END_TEST
 /* Runs of one value are joined; fewer than eight are a group; the last group has zeros. */
 START_TEST(runs)
 {
-    struct pt_parquet_bytes b = { .at = NULL };
+    struct pt_bytes b = { .at = NULL };
     struct pt_parquet_runs r = { .to = &b, .width = 1 };
 
     pt_parquet_runs_put(&r, 1, 60);
@@ -56,7 +56,7 @@ END_TEST
 /* 64 groups do not fit a head of one byte. */
 START_TEST(many_groups)
 {
-    struct pt_parquet_bytes b = { .at = NULL };
+    struct pt_bytes b = { .at = NULL };
     struct pt_parquet_runs r = { .to = &b, .width = 1 };
 
     for (uint32_t i = 0; i < 64 * 8; i++)
@@ -65,7 +65,7 @@ START_TEST(many_groups)
     ck_assert_uint_eq(b.used, 64 + 2);
     ck_assert_uint_eq(b.at[0], 63 << 1 | 1);
     ck_assert_uint_eq(b.at[64], 1 << 1 | 1);
-    pt_parquet_bytes_free(&b);
+    pt_bytes_free(&b);
 }
 END_TEST
 
@@ -73,7 +73,7 @@ END_TEST
 START_TEST(differences)
 {
     static const uint32_t even[] = { 1, 2, 3, 4, 5 }, uneven[] = { 7, 5, 3, 1, 2, 3, 4, 5 };
-    struct pt_parquet_bytes v = { .at = NULL }, b = { .at = NULL };
+    struct pt_bytes v = { .at = NULL }, b = { .at = NULL };
 
     for (size_t i = 0; i < 5; i++)
         pt_parquet_put32(&v, even[i]);
@@ -84,14 +84,14 @@ START_TEST(differences)
         pt_parquet_put32(&v, uneven[i]);
     pt_parquet_put_delta(&b, &v, 8, false);
     EXPECT(&b, "\x80\x01\x04\x08\x0e\x03\x02\0\0\0\xc0\x3f\0\0\0\0\0\0");
-    pt_parquet_bytes_free(&v);
+    pt_bytes_free(&v);
 }
 END_TEST
 
 /* The steps from the least integer to the greatest wrap round: 1 and -1, which are 2 bits. */
 START_TEST(differences_wrap)
 {
-    struct pt_parquet_bytes v = { .at = NULL }, b = { .at = NULL };
+    struct pt_bytes v = { .at = NULL }, b = { .at = NULL };
 
     for (int i = 0; i < 3; i++)
         pt_parquet_put64(&v, i & 1 ? INT64_MAX : (uint64_t)INT64_MIN);
@@ -104,14 +104,14 @@ START_TEST(differences_wrap)
         pt_parquet_put32(&v, i & 1 ? INT32_MAX : (uint32_t)INT32_MIN);
     pt_parquet_put_delta(&b, &v, 3, false);
     EXPECT(&b, "\x80\x01\x04\x03\xff\xff\xff\xff\x0f\x01\x02\0\0\0\x08\0\0\0\0\0\0\0");
-    pt_parquet_bytes_free(&v);
+    pt_bytes_free(&v);
 }
 END_TEST
 
 /* Steps that differ by 2^63 need all 64 bits. */
 START_TEST(differences_of_64_bits)
 {
-    struct pt_parquet_bytes v = { .at = NULL }, b = { .at = NULL };
+    struct pt_bytes v = { .at = NULL }, b = { .at = NULL };
 
     pt_parquet_put64(&v, 0);
     pt_parquet_put64(&v, INT64_MAX);
@@ -120,15 +120,15 @@ START_TEST(differences_of_64_bits)
     pt_parquet_put_delta(&b, &v, 4, true);
     ck_assert_uint_eq(b.used, 5 + 10 + 4 + 32 * 8);
     ck_assert_mem_eq(b.at + 5 + 10, "\x40\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff", 12);
-    pt_parquet_bytes_free(&b);
-    pt_parquet_bytes_free(&v);
+    pt_bytes_free(&b);
+    pt_bytes_free(&v);
 }
 END_TEST
 
 /* Field numbers that follow, one that is far, a structure, and lists of 2 and of 15. */
 START_TEST(thrift)
 {
-    struct pt_parquet_bytes b = { .at = NULL };
+    struct pt_bytes b = { .at = NULL };
     struct pt_thrift t = { .to = &b };
 
     pt_thrift_i32(&t, 1, -1);
@@ -148,7 +148,7 @@ END_TEST
 
 START_TEST(text)
 {
-    struct pt_parquet_bytes b = { .at = NULL };
+    struct pt_bytes b = { .at = NULL };
 
     ck_assert(pt_parquet_put_text(&b, "a\xc3\xbc\0", 4));
     ck_assert(!pt_parquet_put_text(&b, "\xff\xe2\x82z\xc3", 5));
@@ -156,36 +156,36 @@ START_TEST(text)
 }
 END_TEST
 
-static void number_all(struct pt_parquet_texts *t, uint32_t from, uint32_t to)
+static void number_all(struct pt_texts *t, uint32_t from, uint32_t to)
 {
     char name[16];
 
     for (uint32_t i = from; i < to; i++) {
         int length = snprintf(name, sizeof name, "text %u", (unsigned)i);
 
-        ck_assert_uint_eq(pt_parquet_texts_number(t, name, (size_t)length), i);
+        ck_assert_uint_eq(pt_texts_number(t, name, (size_t)length), i);
     }
 }
 
 /* A table that could not become larger takes no more, and hangs in no search. */
 START_TEST(texts_without_memory)
 {
-    struct pt_parquet_texts t = { .count = 0 };
+    struct pt_texts t = { .count = 0 };
 
     number_all(&t, 0, 1000);
     number_all(&t, 0, 1000);
     t.slots.failed = true;
     t.slots.used = 0;
-    ck_assert_uint_eq(pt_parquet_texts_number(&t, "more", 4), UINT32_MAX);
+    ck_assert_uint_eq(pt_texts_number(&t, "more", 4), UINT32_MAX);
     t.slots.failed = false;
     number_all(&t, 0, 1001);
-    pt_parquet_texts_free(&t);
+    pt_texts_free(&t);
 }
 END_TEST
 
 START_TEST(numbers)
 {
-    struct pt_parquet_bytes v = { .at = NULL };
+    struct pt_bytes v = { .at = NULL };
     struct pt_parquet_numbers n = { .count = 0 };
 
     for (uint64_t i = 0; i < 1000; i++)
@@ -199,7 +199,7 @@ START_TEST(numbers)
         pt_parquet_put32(&v, i < 2000 ? i % 2 : i);
     ck_assert(!pt_parquet_numbers_fill(&n, &v, 2 * PT_PARQUET_ENTRIES, false));
     pt_parquet_numbers_free(&n);
-    pt_parquet_bytes_free(&v);
+    pt_bytes_free(&v);
 }
 END_TEST
 

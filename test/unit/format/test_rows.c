@@ -360,8 +360,9 @@ START_TEST(first_write_error)
         unsigned calls = 0;
         struct posixtrace_conversion c = { .write = fail_to_write, .context = &calls };
 
-        /* Folded stacks have no line of a log without waits. */
-        if (!format->exports || format->is_directory || strcmp(format->name, "folded") == 0)
+        /* A log without waits has no folded stacks, one without pairs no spans. */
+        if (!format->exports || format->is_directory || strcmp(format->name, "folded") == 0 ||
+            strcmp(format->name, "otlp") == 0)
             continue;
         ck_assert_int_eq(posix_trace_rewind(trid), 0);
         ck_assert_msg(posixtrace_export(trid, format->name, -1, &c, sizeof c) == ENOSPC &&

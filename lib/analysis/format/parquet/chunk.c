@@ -37,8 +37,8 @@ static unsigned width_of(size_t entries)
 /* ---- pages ---- */
 
 /* Which rows have a value: numbers of one bit, after their length in bytes. */
-static void put_levels(struct pt_parquet_bytes *page, const struct pt_parquet_bytes *rows,
-                       size_t row_count, size_t count)
+static void put_levels(struct pt_bytes *page, const struct pt_bytes *rows, size_t row_count,
+                       size_t count)
 {
     struct pt_parquet_runs runs = { .to = page, .width = 1 };
     size_t head = page->used, next = 0;
@@ -60,8 +60,7 @@ static void put_levels(struct pt_parquet_bytes *page, const struct pt_parquet_by
     }
 }
 
-static void put_ids(struct pt_parquet_bytes *page, const struct pt_parquet_bytes *ids, size_t count,
-                    size_t entries)
+static void put_ids(struct pt_bytes *page, const struct pt_bytes *ids, size_t count, size_t entries)
 {
     struct pt_parquet_runs runs = { .to = page, .width = width_of(entries) };
 
@@ -79,7 +78,7 @@ static void put_ids(struct pt_parquet_bytes *page, const struct pt_parquet_bytes
 }
 
 /* The same entry, the only one, in all rows. */
-static void put_same(struct pt_parquet_bytes *page, size_t count)
+static void put_same(struct pt_bytes *page, size_t count)
 {
     struct pt_parquet_runs runs = { .to = page, .width = width_of(1) };
 
@@ -88,8 +87,8 @@ static void put_same(struct pt_parquet_bytes *page, size_t count)
     pt_parquet_runs_end(&runs);
 }
 
-static void put_page_head(struct pt_parquet_bytes *to, int type, size_t bytes, size_t packed,
-                          size_t values, int encoding)
+static void put_page_head(struct pt_bytes *to, int type, size_t bytes, size_t packed, size_t values,
+                          int encoding)
 {
     struct pt_thrift t = { .to = to };
 
@@ -109,8 +108,7 @@ static void put_page_head(struct pt_parquet_bytes *to, int type, size_t bytes, s
 
 /* ---- encodings ---- */
 
-static void put_plain(struct pt_parquet_bytes *page, const struct pt_parquet_column *c,
-                      size_t count)
+static void put_plain(struct pt_bytes *page, const struct pt_parquet_column *c, size_t count)
 {
     const uint8_t *at = c->text.at ? c->text.at : (const uint8_t *)"";
 
@@ -133,8 +131,8 @@ static void put_plain(struct pt_parquet_bytes *page, const struct pt_parquet_col
 
 /* ids: NULL: all are the first. */
 static void use_dictionary(struct pt_parquet_file *f, struct chunk *k,
-                           const struct pt_parquet_bytes *values,
-                           const struct pt_parquet_bytes *ids, size_t entries)
+                           const struct pt_bytes *values, const struct pt_bytes *ids,
+                           size_t entries)
 {
     k->encoding = DICTIONARY;
     k->entries = entries;
@@ -174,12 +172,12 @@ static bool number_texts(struct pt_parquet_file *f, const struct chunk *k)
     const struct pt_parquet_column *c = k->column;
     const uint8_t *at = c->text.at ? c->text.at : (const uint8_t *)"";
 
-    pt_parquet_texts_clear(&f->texts);
+    pt_texts_clear(&f->texts);
     f->text_ids.used = 0;
     for (size_t i = 0; i < k->count; i++) {
         uint32_t length = pt_parquet_get32(&c->values, i);
 
-        pt_parquet_put32(&f->text_ids, pt_parquet_texts_number(&f->texts, at, length));
+        pt_parquet_put32(&f->text_ids, pt_texts_number(&f->texts, at, length));
         if (f->texts.count > PT_PARQUET_ENTRIES || f->texts.count > 64 + i / 2)
             return false;
         at += length;
@@ -274,10 +272,10 @@ static void put_meta(struct pt_thrift *t, const struct chunk *k, uint64_t at, ui
 
 /* A page with its head; adds to the sizes of the chunk. */
 static int write_page(struct pt_parquet_file *f, const struct chunk *k, int type,
-                      const struct pt_parquet_bytes *page, struct pt_parquet_group *sizes)
+                      const struct pt_bytes *page, struct pt_parquet_group *sizes)
 {
     bool data = type == PAGE_DATA;
-    const struct pt_parquet_bytes *packed = page;
+    const struct pt_bytes *packed = page;
 
     if (k->codec != PT_PARQUET_UNCOMPRESSED) {
         packed = &f->packed;

@@ -6,7 +6,7 @@
 
 void pt_parquet_column_name(struct pt_parquet_column *c, const void *text, size_t length)
 {
-    pt_parquet_put32(&c->values, pt_parquet_texts_number(&c->names, text, length));
+    pt_parquet_put32(&c->values, pt_texts_number(&c->names, text, length));
 }
 
 size_t pt_parquet_column_count(const struct pt_parquet_column *c, size_t rows)
@@ -27,16 +27,16 @@ bool pt_parquet_column_failed(const struct pt_parquet_column *c)
 void pt_parquet_column_clear(struct pt_parquet_column *c)
 {
     if (!c->one_number)
-        pt_parquet_bytes_clear(&c->values);
-    pt_parquet_bytes_clear(&c->text);
+        pt_bytes_clear(&c->values);
+    pt_bytes_clear(&c->text);
     if (!c->one_text)
-        pt_parquet_texts_clear(&c->names);
+        pt_texts_clear(&c->names);
 }
 
 void pt_parquet_column_free(struct pt_parquet_column *c)
 {
     free(c->name);
-    pt_parquet_bytes_free(&c->values);
-    pt_parquet_bytes_free(&c->text);
-    pt_parquet_texts_free(&c->names);
+    pt_bytes_free(&c->values);
+    pt_bytes_free(&c->text);
+    pt_texts_free(&c->names);
 }

@@ -37,12 +37,12 @@ struct pt_parquet_column {
     bool one_text;   /* all rows have the only text of names, or none has a value */
     bool one_number; /* all rows have the only element of values, which stays */
     /* Of rows with a value, uint32_t; NULL: all have one. */
-    const struct pt_parquet_bytes *rows;
+    const struct pt_bytes *rows;
     /* Elements of 1 byte (BOOLEAN), 4 or 8; of BYTES the lengths, uint32_t; of names their
      * numbers, uint32_t. */
-    struct pt_parquet_bytes values;
-    struct pt_parquet_bytes text; /* of BYTES, one after the other */
-    struct pt_parquet_texts names;
+    struct pt_bytes values;
+    struct pt_bytes text; /* of BYTES, one after the other */
+    struct pt_texts names;
     bool has_names;
 };
 
@@ -81,6 +81,6 @@ struct pt_parquet_range {
 /* Of a column with count > 0 values.  names: of a column of BYTES that has a dictionary, or
  * NULL. */
 void pt_parquet_column_range(const struct pt_parquet_column *c, size_t count,
-                             const struct pt_parquet_texts *names, struct pt_parquet_range *r);
+                             const struct pt_texts *names, struct pt_parquet_range *r);
 
 #endif

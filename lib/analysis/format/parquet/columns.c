@@ -30,7 +30,7 @@ static bool add_field(struct pt_parquet_types *t, struct pt_parquet_type_columns
                       const char *event, size_t i)
 {
     struct pt_parquet_field *f = &c->fields[i];
-    struct pt_parquet_bytes name = { .at = NULL };
+    struct pt_bytes name = { .at = NULL };
     enum pt_parquet_type type;
 
     f->field = posixtrace_layout_field(c->layout, i);
@@ -40,7 +40,7 @@ static bool add_field(struct pt_parquet_types *t, struct pt_parquet_type_columns
     if (pt_form_name(&t->used, event, f->field->name, &name))
         f->column = pt_parquet_file_column(t->file, (const char *)name.at, name.used, type,
                                            meaning_of(f->field, type), f->field->bits);
-    pt_parquet_bytes_free(&name);
+    pt_bytes_free(&name);
     if (!f->column)
         return false;
     f->column->optional = true;

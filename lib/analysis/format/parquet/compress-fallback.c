@@ -8,8 +8,7 @@ enum pt_parquet_codec pt_parquet_codec(void)
     return PT_PARQUET_UNCOMPRESSED;
 }
 
-bool pt_parquet_compress(void **state, const struct pt_parquet_bytes *from,
-                         struct pt_parquet_bytes *to)
+bool pt_parquet_compress(void **state, const struct pt_bytes *from, struct pt_bytes *to)
 {
     (void)state;
     (void)from;

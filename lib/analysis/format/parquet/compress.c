@@ -11,8 +11,7 @@ enum pt_parquet_codec pt_parquet_codec(void)
     return PT_PARQUET_ZSTD;
 }
 
-bool pt_parquet_compress(void **state, const struct pt_parquet_bytes *from,
-                         struct pt_parquet_bytes *to)
+bool pt_parquet_compress(void **state, const struct pt_bytes *from, struct pt_bytes *to)
 {
     size_t most = ZSTD_compressBound(from->used), size;
     uint8_t *at;
@@ -20,7 +19,7 @@ bool pt_parquet_compress(void **state, const struct pt_parquet_bytes *from,
     if (!*state)
         *state = ZSTD_createCCtx();
     to->used = 0;
-    at = pt_parquet_bytes_add(to, most);
+    at = pt_bytes_add(to, most);
     if (!*state || !at)
         return false;
     size = ZSTD_compressCCtx(*state, at, most, from->at, from->used, LEVEL);

@@ -7,9 +7,9 @@ enum { GROUPS = 63 };                                  /* whose number is one by
 enum { BLOCK = 128, PARTS = 4, PART = BLOCK / PARTS }; /* of differences */
 
 /* Packs count numbers of width bits, the first one lowest. */
-static void pack(struct pt_parquet_bytes *to, const uint64_t *from, size_t count, unsigned width)
+static void pack(struct pt_bytes *to, const uint64_t *from, size_t count, unsigned width)
 {
-    uint8_t *at = pt_parquet_bytes_add(to, count * width / 8);
+    uint8_t *at = pt_bytes_add(to, count * width / 8);
     uint64_t bits = 0;
     unsigned held = 0;
 
@@ -100,14 +100,14 @@ static unsigned bits_of(uint64_t v)
 }
 
 /* The difference of value i to the one before; of 4 bytes it wraps round there. */
-static int64_t step(const struct pt_parquet_bytes *values, size_t i, bool wide)
+static int64_t step(const struct pt_bytes *values, size_t i, bool wide)
 {
     if (wide)
         return (int64_t)(pt_parquet_get64(values, i) - pt_parquet_get64(values, i - 1));
     return (int32_t)(pt_parquet_get32(values, i) - pt_parquet_get32(values, i - 1));
 }
 
-static void put_block(struct pt_parquet_bytes *to, const int64_t *steps, size_t count)
+static void put_block(struct pt_bytes *to, const int64_t *steps, size_t count)
 {
     uint64_t from[BLOCK] = { 0 };
     uint8_t widths[PARTS] = { 0 };
@@ -131,8 +131,8 @@ static void put_block(struct pt_parquet_bytes *to, const int64_t *steps, size_t 
             pack(to, from + p * PART, PART, widths[p]);
 }
 
-void pt_parquet_put_delta(struct pt_parquet_bytes *to, const struct pt_parquet_bytes *values,
-                          size_t count, bool wide)
+void pt_parquet_put_delta(struct pt_bytes *to, const struct pt_bytes *values, size_t count,
+                          bool wide)
 {
     int64_t steps[BLOCK];
     size_t held = 0;
@@ -151,9 +151,9 @@ void pt_parquet_put_delta(struct pt_parquet_bytes *to, const struct pt_parquet_b
     }
 }
 
-void pt_parquet_put_bits(struct pt_parquet_bytes *to, const uint8_t *values, size_t count)
+void pt_parquet_put_bits(struct pt_bytes *to, const uint8_t *values, size_t count)
 {
-    uint8_t *at = pt_parquet_bytes_add(to, (count + 7) / 8);
+    uint8_t *at = pt_bytes_add(to, (count + 7) / 8);
 
     if (!at)
         return;

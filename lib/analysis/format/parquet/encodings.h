@@ -12,7 +12,7 @@
 /* Numbers as runs, and in groups of eight with the same number of bits each.  Zeroed but for to
  * and width. */
 struct pt_parquet_runs {
-    struct pt_parquet_bytes *to;
+    struct pt_bytes *to;
     unsigned width; /* bits, 1 to 32 */
     uint32_t value; /* of the open run */
     uint64_t run;   /* its length, or 0 */
@@ -26,9 +26,9 @@ void pt_parquet_runs_put(struct pt_parquet_runs *r, uint32_t value, uint64_t cou
 void pt_parquet_runs_end(struct pt_parquet_runs *r);
 
 /* Integers of 4 or 8 bytes as differences. */
-void pt_parquet_put_delta(struct pt_parquet_bytes *to, const struct pt_parquet_bytes *values,
-                          size_t count, bool wide);
+void pt_parquet_put_delta(struct pt_bytes *to, const struct pt_bytes *values, size_t count,
+                          bool wide);
 /* Bytes of 0 or 1 as bits. */
-void pt_parquet_put_bits(struct pt_parquet_bytes *to, const uint8_t *values, size_t count);
+void pt_parquet_put_bits(struct pt_bytes *to, const uint8_t *values, size_t count);
 
 #endif

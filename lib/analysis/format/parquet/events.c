@@ -3,7 +3,7 @@
 /* See events.h. */
 #include "analysis/format/parquet/events.h"
 
-static struct pt_parquet_bytes *values_of(struct pt_parquet_events *w, size_t column)
+static struct pt_bytes *values_of(struct pt_parquet_events *w, size_t column)
 {
     return &w->table.columns[column]->values;
 }

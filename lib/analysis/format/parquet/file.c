@@ -37,9 +37,8 @@ int pt_parquet_file_open(struct pt_parquet_file *f, struct pt_job *job, FILE *to
 
 void pt_parquet_file_free(struct pt_parquet_file *f)
 {
-    struct pt_parquet_bytes *const scratch[] = { &f->pairs,  &f->page,    &f->dictionary,
-                                                 &f->packed, &f->delta,   &f->scratch,
-                                                 &f->meta,   &f->text_ids };
+    struct pt_bytes *const scratch[] = { &f->pairs, &f->page,    &f->dictionary, &f->packed,
+                                         &f->delta, &f->scratch, &f->meta,       &f->text_ids };
 
     for (size_t i = 0; i < f->count; i++) {
         pt_parquet_column_free(f->columns[i]);
@@ -47,9 +46,9 @@ void pt_parquet_file_free(struct pt_parquet_file *f)
     }
     free(f->columns);
     for (size_t i = 0; i < sizeof scratch / sizeof scratch[0]; i++)
-        pt_parquet_bytes_free(scratch[i]);
+        pt_bytes_free(scratch[i]);
     pt_parquet_numbers_free(&f->numbers);
-    pt_parquet_texts_free(&f->texts);
+    pt_texts_free(&f->texts);
     pt_parquet_compress_free(f->compressor);
     if (f->groups_file)
         fclose(f->groups_file);
@@ -83,7 +82,7 @@ struct pt_parquet_column *pt_parquet_file_column(struct pt_parquet_file *f, cons
 
 void pt_parquet_file_pair(struct pt_parquet_file *f, const char *key, const char *value)
 {
-    struct pt_parquet_bytes texts[2] = { { .at = NULL } };
+    struct pt_bytes texts[2] = { { .at = NULL } };
     struct pt_thrift t = { .to = &f->pairs };
 
     pt_parquet_put_text(&texts[0], key, strlen(key));
@@ -94,8 +93,8 @@ void pt_parquet_file_pair(struct pt_parquet_file *f, const char *key, const char
     pt_thrift_end(&t);
     f->pairs.failed = f->pairs.failed || texts[0].failed || texts[1].failed;
     f->pair_count++;
-    pt_parquet_bytes_free(&texts[0]);
-    pt_parquet_bytes_free(&texts[1]);
+    pt_bytes_free(&texts[0]);
+    pt_bytes_free(&texts[1]);
 }
 
 int pt_parquet_file_group(struct pt_parquet_file *f, size_t rows)
@@ -174,7 +173,7 @@ static int write_group(struct pt_parquet_file *f, const struct pt_parquet_group 
     f->meta.used = 0;
     pt_thrift_element(&t);
     pt_thrift_list(&t, GROUP_CHUNKS, PT_THRIFT_STRUCT, f->count);
-    to = pt_parquet_bytes_add(&f->meta, g->meta);
+    to = pt_bytes_add(&f->meta, g->meta);
     if (!to)
         return pt_parquet_file_no_memory(f);
     if (read_back(f, to, g->meta) != 0)
@@ -217,7 +216,7 @@ static int write_tail(struct pt_parquet_file *f, struct pt_thrift *t)
 
 int pt_parquet_file_end(struct pt_parquet_file *f)
 {
-    struct pt_parquet_bytes text = { .at = NULL };
+    struct pt_bytes text = { .at = NULL };
     struct pt_thrift t = { .to = &text };
     uint64_t late = f->at, begin;
     int error = for_groups(f, NULL, write_late);
@@ -236,6 +235,6 @@ int pt_parquet_file_end(struct pt_parquet_file *f)
     pt_parquet_put(&text, MAGIC, 4);
     if (!error)
         error = pt_parquet_file_put(f, &text);
-    pt_parquet_bytes_free(&text);
+    pt_bytes_free(&text);
     return error;
 }

@@ -26,13 +26,13 @@ struct pt_parquet_file {
     size_t groups;
     struct pt_parquet_column **columns;
     size_t count, room;
-    struct pt_parquet_bytes pairs; /* key-value metadata, as thrift */
+    struct pt_bytes pairs; /* key-value metadata, as thrift */
     size_t pair_count;
     /* Of the chunk that is being written: */
-    struct pt_parquet_bytes page, dictionary, packed, packed_dictionary, delta, scratch, meta;
+    struct pt_bytes page, dictionary, packed, packed_dictionary, delta, scratch, meta;
     struct pt_parquet_numbers numbers;
-    struct pt_parquet_texts texts;
-    struct pt_parquet_bytes text_ids;
+    struct pt_texts texts;
+    struct pt_bytes text_ids;
     void *compressor;
 };
 
@@ -55,7 +55,7 @@ int pt_parquet_file_group(struct pt_parquet_file *f, size_t rows);
 int pt_parquet_file_end(struct pt_parquet_file *f);
 
 int pt_parquet_file_write(struct pt_parquet_file *f, const void *at, size_t size);
-int pt_parquet_file_put(struct pt_parquet_file *f, const struct pt_parquet_bytes *bytes);
+int pt_parquet_file_put(struct pt_parquet_file *f, const struct pt_bytes *bytes);
 int pt_parquet_file_no_memory(struct pt_parquet_file *f);
 
 /* Writes the chunk of a column, and puts its metadata into f->meta; adds to the sizes. */

@@ -16,7 +16,7 @@ int pt_parquet_file_write(struct pt_parquet_file *f, const void *at, size_t size
     return fwrite_unlocked(at, 1, size, f->to) == size ? 0 : pt_job_fail_file(f->job);
 }
 
-int pt_parquet_file_put(struct pt_parquet_file *f, const struct pt_parquet_bytes *bytes)
+int pt_parquet_file_put(struct pt_parquet_file *f, const struct pt_bytes *bytes)
 {
     if (bytes->failed)
         return pt_parquet_file_no_memory(f);

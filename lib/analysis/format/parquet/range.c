@@ -120,8 +120,8 @@ static void see_text(struct pt_parquet_range *r, const uint8_t *at, size_t lengt
     r->known = true;
 }
 
-static void of_texts(const struct pt_parquet_column *c, size_t count,
-                     const struct pt_parquet_texts *names, struct pt_parquet_range *r)
+static void of_texts(const struct pt_parquet_column *c, size_t count, const struct pt_texts *names,
+                     struct pt_parquet_range *r)
 {
     const uint8_t *at = c->text.at ? c->text.at : r->room;
     size_t length;
@@ -131,14 +131,14 @@ static void of_texts(const struct pt_parquet_column *c, size_t count,
         see_text(r, at, length);
     }
     for (size_t i = 0; names && i < names->count; i++) {
-        at = pt_parquet_texts_get(names, i, &length);
+        at = pt_texts_get(names, i, &length);
         see_text(r, at, length);
     }
     r->known = r->known && r->least_length <= LONGEST && r->greatest_length <= LONGEST;
 }
 
 void pt_parquet_column_range(const struct pt_parquet_column *c, size_t count,
-                             const struct pt_parquet_texts *names, struct pt_parquet_range *r)
+                             const struct pt_texts *names, struct pt_parquet_range *r)
 {
     r->known = false;
     switch (c->type) {

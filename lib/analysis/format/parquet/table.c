@@ -23,12 +23,12 @@ static const struct {
 
 static void put_text(struct pt_parquet_column *c, const char *text, size_t length)
 {
-    struct pt_parquet_bytes good = { .at = NULL };
+    struct pt_bytes good = { .at = NULL };
 
     pt_parquet_put_text(&good, text, length);
     c->text.failed = c->text.failed || good.failed ||
-                     pt_parquet_texts_number(&c->names, good.at, good.used) == UINT32_MAX;
-    pt_parquet_bytes_free(&good);
+                     pt_texts_number(&c->names, good.at, good.used) == UINT32_MAX;
+    pt_bytes_free(&good);
 }
 
 /* What all rows of the log have. */
@@ -80,8 +80,8 @@ void pt_parquet_table_free(struct pt_parquet_table *t)
 {
     pt_parquet_file_free(&t->file);
     for (size_t i = 0; i < PT_PARQUET_COLUMNS; i++)
-        pt_parquet_bytes_free(&t->valued[i]);
-    pt_parquet_bytes_free(&t->scratch);
+        pt_bytes_free(&t->valued[i]);
+    pt_bytes_free(&t->scratch);
 }
 
 /* ---- rows ---- */
@@ -141,7 +141,7 @@ int pt_parquet_table_group(struct pt_parquet_table *t)
     if (t->rows > 0)
         error = pt_parquet_file_group(&t->file, t->rows);
     for (size_t i = 0; i < t->count; i++)
-        pt_parquet_bytes_clear(&t->valued[i]);
+        pt_bytes_clear(&t->valued[i]);
     t->rows = 0;
     t->bytes = 0;
     return error;

@@ -17,8 +17,8 @@ struct pt_parquet_table {
     unsigned table; /* enum posixtrace_table */
     struct pt_parquet_column *columns[PT_PARQUET_COLUMNS];
     size_t count;
-    struct pt_parquet_bytes valued[PT_PARQUET_COLUMNS]; /* rows of this group with a value */
-    struct pt_parquet_bytes scratch;
+    struct pt_bytes valued[PT_PARQUET_COLUMNS]; /* rows of this group with a value */
+    struct pt_bytes scratch;
     uint32_t rows; /* of this group */
     size_t bytes;
 };

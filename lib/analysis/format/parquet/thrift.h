@@ -24,7 +24,7 @@ enum { PT_THRIFT_DEPTH = 8 };
 
 /* Zeroed but for to: within a structure. */
 struct pt_thrift {
-    struct pt_parquet_bytes *to;
+    struct pt_bytes *to;
     unsigned depth;
     int last[PT_THRIFT_DEPTH]; /* the field before, of the structures that are open */
 };

@@ -23,15 +23,15 @@ struct pt_parquet_type_columns {
     bool big_endian, whole;            /* whole: each field has a column */
     size_t count;                      /* of fields that have one */
     struct pt_parquet_field *fields;
-    struct pt_parquet_bytes rows; /* in this group, that have values */
+    struct pt_bytes rows; /* in this group, that have values */
 };
 
 struct pt_parquet_types {
     struct pt_parquet_file *file;
     struct pt_parquet_type_columns *types[PT_PARQUET_TYPES];
-    size_t fields;                /* columns of fields */
-    struct pt_parquet_texts used; /* names of columns */
-    size_t bytes;                 /* of texts that were added since the last group */
+    size_t fields;        /* columns of fields */
+    struct pt_texts used; /* names of columns */
+    size_t bytes;         /* of texts that were added since the last group */
 };
 
 /* The values of an event, in that row; true: they are all of its data.  False also after an error

@@ -105,7 +105,7 @@ void pt_parquet_types_clear(struct pt_parquet_types *t)
 {
     for (size_t i = 0; i < PT_PARQUET_TYPES; i++)
         if (t->types[i])
-            pt_parquet_bytes_clear(&t->types[i]->rows);
+            pt_bytes_clear(&t->types[i]->rows);
     t->bytes = 0;
 }
 
@@ -115,8 +115,8 @@ void pt_parquet_types_free(struct pt_parquet_types *t)
         if (!t->types[i])
             continue;
         free(t->types[i]->fields);
-        pt_parquet_bytes_free(&t->types[i]->rows);
+        pt_bytes_free(&t->types[i]->rows);
         free(t->types[i]);
     }
-    pt_parquet_texts_free(&t->used);
+    pt_texts_free(&t->used);
 }
