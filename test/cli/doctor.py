@@ -140,8 +140,8 @@ def check_limits(doctor, plain):
                                       works=False, before=limited(resource.RLIMIT_NOFILE, 5))
         expect(f"{found}", "ulimit -n" in found["trial with a log"]["do"])
         doctor.expect_finding("trial in memory", "bad", "posix_trace_create", works=False,
-                              before=limited(resource.RLIMIT_AS, 16 << 20))
-        done = doctor.run(before=limited(resource.RLIMIT_AS, 16 << 20))
+                              before=limited(resource.RLIMIT_AS, 22 << 20))
+        done = doctor.run(before=limited(resource.RLIMIT_AS, 22 << 20))
         expect(done.stdout, "Tracing DOES NOT WORK here" in done.stdout)
 
 

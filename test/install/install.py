@@ -39,7 +39,8 @@ def functions(include):
     for header in [include / "trace.h", *(include / "posixtrace").glob("*.h")]:
         text = re.sub(r'/\*.*?\*/', ' ', header.read_text(encoding="utf-8"), flags=re.S)
         names |= set(re.findall(r'\b(posix(?:_trace|trace)_\w+)\s*\(', text))
-    return names - {"posixtrace_text"}  # inline, in the page of posixtrace_site_open()
+    # Inline, in the pages of posixtrace_site_open() and posixtrace_context().
+    return names - {"posixtrace_text", "posixtrace_context_text"}
 
 
 def documents(root):
