@@ -68,8 +68,9 @@ void pt_event_cpu_time(uint64_t addr, uintptr_t frame) PT_HIDDEN PT_COLD;
 #define PT_EVENT_WORDS 2u
 void pt_event_words_other(uint32_t id, size_t size, uint64_t first, uint64_t second, uint64_t addr,
                           uintptr_t frame) PT_HIDDEN PT_NOINLINE;
-/* The same, inside the copied writer, which has no room for it.  Leaves it first. */
-void pt_event_words_no_room(uint32_t id, size_t size, uint64_t first, uint64_t second,
+/* The same, inside the copied writer of t, which has no room for it.  Leaves it first.  id_size: the
+ * size above 32 bits of the id, since six arguments fit registers. */
+void pt_event_words_no_room(struct pt_thread *t, uint64_t id_size, uint64_t first, uint64_t second,
                             uint64_t addr, uintptr_t frame) PT_HIDDEN PT_COLD;
 /* Inside at level 0, in one stream, that of the thread's copy: any size of data. Leaves the
  * event. */
@@ -323,8 +324,8 @@ static inline PT_ALWAYS_INLINE void pt_event_record_words(uint32_t id, size_t si
             pt_event_finish(t);
             return;
         }
-        pt_event_words_no_room(id, size, data[0], words > 1 ? data[1] : 0, pt_event_here(),
-                               pt_event_frame());
+        pt_event_words_no_room(t, id | (uint64_t)size << 32, data[0], words > 1 ? data[1] : 0,
+                               pt_event_here(), pt_event_frame());
         return;
     }
     pt_event_leave(&t->word);

@@ -326,13 +326,14 @@ void pt_event_words_other(uint32_t id, size_t size, uint64_t first, uint64_t sec
         pt_event_multi(id, data, size, addr, pt_event_enter(t, frame));
 }
 
-/* A reader that saw this event under way sleeps until it is left, whatever comes of it. */
-void pt_event_words_no_room(uint32_t id, size_t size, uint64_t first, uint64_t second,
+/* A reader that saw this event under way sleeps until it is left, whatever comes of it.  In a child
+ * that was forked meanwhile t is not the thread's record any more: this is the parent's event. */
+void pt_event_words_no_room(struct pt_thread *t, uint64_t id_size, uint64_t first, uint64_t second,
                             uint64_t addr, uintptr_t frame)
 {
-    struct pt_thread *t = pt_thread_self;
-
     pt_event_leave_writer(t->one_writer);
     pt_event_leave(&t->word);
-    pt_event_words_other(id, size, first, second, addr, frame);
+    if (pt_likely(t == pt_thread_self))
+        pt_event_words_other((uint32_t)id_size, (size_t)(id_size >> 32), first, second, addr,
+                             frame);
 }
