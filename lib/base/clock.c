@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Choice and calibration of the clock.  The slope of the time stamp counter is
- * measured against CLOCK_MONOTONIC between two moments of this process: the
- * first use of the library and now.  The first stream of a program has a short baseline, so it
- * waits once, until 200 us have passed; the clock table of each stream corrects the remaining
- * error.
+ * Choice and calibration of the clock.  The slope of the time stamp counter is measured against
+ * CLOCK_MONOTONIC: between two moments of this process, the first use of the library and now; in
+ * the first 100 ms by a line through all readings of 200 us, for which the first stream of a
+ * program waits.  The clock table of each stream corrects the remaining error.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,13 +16,15 @@
 #include <unistd.h>
 #include "base/atomics.h"
 #include "base/clock.h"
+#include "base/clock_fit.h"
 #include "base/sys.h"
 #include "base/mul128.h"
 #if defined __x86_64__ || defined __i386__
 #include <cpuid.h>
 #endif
 
-#define BASELINE_NS 200000u
+#define FIT_NS      200000u
+#define BASELINE_NS 100000000u
 #define PAIR_TRIES  5
 
 pt_u64 pt_clock_offset;
@@ -34,6 +35,7 @@ static uint32_t chosen; /* kind + 1, or 0 before the first look */
  * at any moment has all of it or none, and waits for no thread that it does not have. */
 struct origin {
     uint64_t ticks, ns;
+    uint64_t slope; /* of the first FIT_NS */
 };
 static const struct origin *origin;
 
@@ -111,19 +113,28 @@ uint64_t pt_clock_resolution_ns(void)
                : 1;
 }
 
-/* Reads ticks on both sides of the other clock and keeps the narrowest try. */
+/* Reads ticks on both sides of the other clock; returns how far these are apart. */
+static uint64_t read_once(int kind, clockid_t other, uint64_t *ticks, uint64_t *ns)
+{
+    uint64_t before = pt_clock_now(kind), after;
+
+    *ns = pt_clock_ns(other);
+    after = pt_clock_now(kind);
+    *ticks = before + (after - before) / 2;
+    return after - before;
+}
+
+/* Keeps the narrowest try. */
 static void read_pair(int kind, clockid_t other, uint64_t *ticks, uint64_t *ns)
 {
     uint64_t best = UINT64_MAX;
 
     for (int i = 0; i < PAIR_TRIES; i++) {
-        uint64_t before = pt_clock_now(kind);
-        uint64_t n = pt_clock_ns(other);
-        uint64_t after = pt_clock_now(kind);
+        uint64_t t, n, width = read_once(kind, other, &t, &n);
 
-        if (after - before < best) {
-            best = after - before;
-            *ticks = before + (after - before) / 2;
+        if (width < best) {
+            best = width;
+            *ticks = t;
             *ns = n;
         }
     }
@@ -160,6 +171,26 @@ void pt_clock_error(struct pt_clock_error *error)
     error->status = (t.status & INT32_MAX) | (state == TIME_ERROR ? STA_UNSYNC : 0);
 }
 
+/* Readings that were interrupted are left out. */
+static void measure(int kind, struct origin *o)
+{
+    uint64_t best = UINT64_MAX, ticks, ns;
+    struct pt_clock_fit fit;
+
+    read_pair(kind, CLOCK_MONOTONIC, &o->ticks, &o->ns);
+    pt_clock_fit_begin(&fit, o->ticks, o->ns);
+    do {
+        uint64_t width = read_once(kind, CLOCK_MONOTONIC, &ticks, &ns);
+
+        best = width < best ? width : best;
+        if (width <= 2 * best)
+            pt_clock_fit_add(&fit, ticks, ns);
+    } while (ns - o->ns < FIT_NS);
+    o->slope = pt_clock_fit_slope(&fit);
+    if (o->slope == 0)
+        o->slope = pt_mul128_div(ns - o->ns, ticks - o->ticks);
+}
+
 /* Two threads may both come here first; one of the pairs counts.  NULL: no memory. */
 static const struct origin *get_origin(int kind)
 {
@@ -171,7 +202,7 @@ static const struct origin *get_origin(int kind)
     fresh = pt_sys_pages(sizeof *fresh);
     if (!fresh)
         return NULL;
-    read_pair(kind, CLOCK_MONOTONIC, &fresh->ticks, &fresh->ns);
+    measure(kind, fresh);
     if (pt_cas_seqcst(&origin, &first, (const struct origin *)fresh))
         return fresh;
     munmap(fresh, sizeof *fresh);
@@ -188,11 +219,11 @@ uint64_t pt_clock_slope(int kind)
         return 1ull << 32;
     first = get_origin(kind);
     if (!first) {
-        read_pair(kind, CLOCK_MONOTONIC, &own.ticks, &own.ns);
+        measure(kind, &own);
         first = &own;
     }
-    do
-        read_pair(kind, CLOCK_MONOTONIC, &ticks, &ns);
-    while (ns - first->ns < BASELINE_NS);
+    read_pair(kind, CLOCK_MONOTONIC, &ticks, &ns);
+    if (ns - first->ns < BASELINE_NS)
+        return first->slope;
     return pt_mul128_div(ns - first->ns, ticks - first->ticks);
 }

@@ -68,8 +68,8 @@ void pt_event_cpu_time(uint64_t addr, uintptr_t frame) PT_HIDDEN PT_COLD;
 #define PT_EVENT_WORDS 2u
 void pt_event_words_other(uint32_t id, size_t size, uint64_t first, uint64_t second, uint64_t addr,
                           uintptr_t frame) PT_HIDDEN PT_NOINLINE;
-/* The same, inside the copied writer of t, which has no room for it.  Leaves it first.  id_size: the
- * size above 32 bits of the id, since six arguments fit registers. */
+/* The same, inside the copied writer of t, which has no room for it.  Leaves it first.  id_size:
+ * the size above 32 bits of the id, since six arguments fit registers. */
 void pt_event_words_no_room(struct pt_thread *t, uint64_t id_size, uint64_t first, uint64_t second,
                             uint64_t addr, uintptr_t frame) PT_HIDDEN PT_COLD;
 /* Inside at level 0, in one stream, that of the thread's copy: any size of data. Leaves the
