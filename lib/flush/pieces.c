@@ -290,6 +290,18 @@ static void remove_oldest(const struct pt_pieces *p, size_t keep)
 
 /* ---- the seam ---- */
 
+/* Not in place of another file.  NFS cannot promise that in one step. */
+static void rename_new(int dir, const char *from, const char *to)
+{
+    struct stat st;
+
+    if (renameat2(dir, from, dir, to, RENAME_NOREPLACE) == 0 ||
+        (errno != EINVAL && errno != ENOSYS))
+        return;
+    if (fstatat(dir, to, &st, AT_SYMLINK_NOFOLLOW) != 0)
+        renameat(dir, from, dir, to);
+}
+
 /* A complete piece gets its name, in place of the oldest one if there are too many. */
 static void name_piece(const struct pt_pieces *p, uint32_t number)
 {
@@ -299,7 +311,7 @@ static void name_piece(const struct pt_pieces *p, uint32_t number)
         remove_oldest(p, p->limits.keep - 1);
     make_name(p, number, PART, from);
     make_name(p, number, "", to);
-    renameat(p->dir, from, p->dir, to);
+    rename_new(p->dir, from, to);
 }
 
 void pt_pieces_finish(struct pt_flusher *f)

@@ -552,6 +552,35 @@ START_TEST(many)
 }
 END_TEST
 
+/* A piece whose name another file has stays as it is, and so does the file. */
+START_TEST(name_is_taken)
+{
+    char taken[400], part[400], text[8] = "";
+    trace_id_t trid;
+    uint64_t n = 0;
+    int fd;
+
+    snprintf(taken, sizeof taken, "%s/b-1-2.ptl", folder);
+    snprintf(part, sizeof part, "%s/b-1-2.ptl.part", folder);
+    fd = open(taken, O_RDWR | O_CREAT | O_EXCL, 0600);
+    ck_assert_int_eq(write(fd, "theirs", 6), 6);
+    trid = create("b", 1);
+    for (unsigned i = 0; i < 3; i++) {
+        posix_trace_event(type, &n, sizeof n);
+        flush(trid);
+    }
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+    ck_assert_int_eq(pread(fd, text, sizeof text - 1, 0), 6);
+    ck_assert_str_eq(text, "theirs");
+    close(fd);
+    fd = open(part, O_RDONLY);
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(posix_trace_open(fd, &trid), 0);
+    ck_assert_int_eq(posix_trace_close(trid), 0);
+    close(fd);
+}
+END_TEST
+
 START_TEST(refused)
 {
     struct posixtrace_rotation rotation = { .bytes = 1 };
@@ -600,6 +629,7 @@ static void add(TCase *t)
     tcase_add_test(t, another_clock);
     tcase_add_test(t, headers_alone);
     tcase_add_test(t, many);
+    tcase_add_test(t, name_is_taken);
     tcase_add_test(t, refused);
 }
 
