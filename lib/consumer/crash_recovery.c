@@ -226,7 +226,7 @@ bool pt_tail_fits(const struct pt_tail *t, const struct pt_log_reader *r)
 /* Reads only the header: is there a segment of that id, and is its owner dead? */
 static int examine(int dir, const char *file, const uint8_t id[16])
 {
-    struct pt_seg_header *h = malloc(sizeof *h);
+    struct pt_seg_header *h = pt_seg_new_headers(1);
     struct stat st;
     int r = h ? pt_seg_read_header(dir, pt_place_uid(), file, h, &st) : -ENOMEM;
 

@@ -100,7 +100,7 @@ static int make_block(const struct pt_seg_header *h, uint8_t block[PT_LOG_DATA_S
 
 int pt_recover_empty(struct pt_log_claim *c)
 {
-    struct pt_seg_header *h = malloc(2 * sizeof *h);
+    struct pt_seg_header *h = pt_seg_new_headers(2);
     uint8_t *block = malloc(PT_LOG_DATA_START);
     int e = h && block ? find_segment(c->fd, h) : -ENOMEM;
 

@@ -137,7 +137,7 @@ static int look_at(const char *name, struct pt_seg_header *h, struct posixtrace_
 int pt_list_streams(int (*each)(void *, const struct posixtrace_stream *), void *context,
                     int *value)
 {
-    struct pt_seg_header *h = malloc(sizeof *h);
+    struct pt_seg_header *h = pt_seg_new_headers(1);
     struct names names = { 0 };
     int r;
 

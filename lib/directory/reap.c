@@ -165,7 +165,7 @@ static bool is_unfinished(int dir, const char *file, const struct pt_seg_header 
  * stays. */
 static bool reap_segment(const struct reaping *r, const char *file, struct pt_left *left)
 {
-    struct pt_seg_header *h = calloc(1, sizeof *h);
+    struct pt_seg_header *h = pt_seg_new_headers(1);
     struct stat st = { 0 };
     int e = h ? pt_seg_read_header(r->dir, pt_place_uid(), file, h, &st) : -ENOMEM;
     bool dead = e == 0 && pt_owner_liveness(h, st.st_dev, st.st_ino) == PT_DEAD;

@@ -72,6 +72,15 @@ int pt_seg_open_base(struct pt_seg *seg)
                             : 0;
 }
 
+struct pt_seg_header *pt_seg_new_headers(size_t count)
+{
+    struct pt_seg_header *h = aligned_alloc(_Alignof(struct pt_seg_header), count * sizeof *h);
+
+    if (h)
+        memset(h, 0, count * sizeof *h);
+    return h;
+}
+
 bool pt_seg_is_name(const char *file)
 {
     size_t n = strnlen(file, 64);

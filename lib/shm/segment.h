@@ -112,6 +112,8 @@ int pt_seg_validate(struct pt_geometry *g, const struct pt_seg_header *h, uint64
 /* Only the copy, of a header that is being made. */
 void pt_seg_load_geometry(struct pt_geometry *g, const struct pt_seg_header *h);
 
+/* Memory for so many headers, aligned as these are and zeroed; for free().  NULL: there is none. */
+struct pt_seg_header *pt_seg_new_headers(size_t count);
 /* Reads only the header of the file, validated, and the file's status.
  * -EINVAL: no segment of that user and this layout; h and st are filled as far as
  * they could be read.  -ENOENT, ... */

@@ -76,7 +76,7 @@ int pt_seg_copy(struct pt_seg *seg, int dirfd, const char *file)
     fd = openat(dirfd, file, O_RDONLY | PT_OPEN_BRIEFLY);
     if (fd < 0)
         return -errno;
-    h = malloc(sizeof *h);
+    h = pt_seg_new_headers(1);
     r = !h ? -ENOMEM
         : !pt_seg_is_ours(fd, &st) || pread(fd, h, sizeof *h, 0) != (ssize_t)sizeof *h
             ? -EINVAL
@@ -94,7 +94,7 @@ int pt_seg_copy(struct pt_seg *seg, int dirfd, const char *file)
 
 int pt_seg_read_procs(int dir, uid_t uid, const char *file, struct pt_proc **procs, uint32_t *count)
 {
-    struct pt_seg_header *h = malloc(sizeof *h);
+    struct pt_seg_header *h = pt_seg_new_headers(1);
     int r = h ? pt_seg_read_header(dir, uid, file, h, &(struct stat){ 0 }) : -ENOMEM, fd = -1;
     size_t bytes = 0;
 

@@ -256,13 +256,9 @@ static int create(struct pt_seg *seg, const struct pt_seg_request *request,
 
 int pt_seg_create(struct pt_seg *seg, const struct pt_seg_request *request)
 {
-    struct pt_seg_header *head = aligned_alloc(_Alignof(struct pt_seg_header), sizeof *head);
-    int r = -ENOMEM;
+    struct pt_seg_header *head = pt_seg_new_headers(1);
+    int r = head ? create(seg, request, head) : -ENOMEM;
 
-    if (head) {
-        memset(head, 0, sizeof *head);
-        r = create(seg, request, head);
-    }
     free(head);
     return r;
 }
