@@ -38,7 +38,7 @@ static bool counts(int dir, uid_t uid, const char *file)
 
     if (!pt_seg_is_name(file))
         return false;
-    h = malloc(sizeof *h);
+    h = pt_seg_new_headers(1);
     alive = !h || (pt_seg_read_header(dir, uid, file, h, &st) == 0 &&
                    pt_owner_liveness(h, st.st_dev, st.st_ino) != PT_DEAD);
     free(h);
