@@ -109,6 +109,18 @@ void posixtrace_pair_run_select(posixtrace_pair_run_t *run,
                                               const struct posixtrace_event *begin),
                                 void *context);
 /*
+ * Of a pair whose last event is before its first one, by the clocks of two streams, reversed is
+ * called when its first event comes, with the context of the run; length_ns is below 0, with
+ * unknown, too.  False, as without it: the pair is counted as reversed.  True: it is not, since
+ * the caller knows that the clocks differ by so much, or does not want it.  *stop, which is 0,
+ * ends the run if it is set, as a result of measured.  Before the first call of
+ * posixtrace_pair_run_take().
+ */
+void posixtrace_pair_run_reversed(posixtrace_pair_run_t *run,
+                                  bool (*reversed)(void *context,
+                                                   const struct posixtrace_pair_measurement *m,
+                                                   int *stop));
+/*
  * Takes at least that many events (0: all), if there are so many.  *unavailable is not 0 at the end
  * of all streams.  Returns as posixtrace_next_whole_events(), or the result of measured.
  *

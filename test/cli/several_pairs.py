@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The posixtrace authors
-"""posixtrace metrics --pair over several logs: messages between hosts whose logs have other ids,
-descriptions and byte orders for the same events, measured as the program of the test made them.  With
+"""posixtrace metrics --pair over several logs of one clock: messages between programs whose logs have
+other ids, descriptions and byte orders for the same events, measured as the program of the test made
+them.  several_hosts.py has hosts with clocks of their own.  With
 losses each message is measured rightly or is within one that is unknown.
 
 usage: several_pairs.py POSIXTRACE
@@ -15,6 +16,8 @@ import struct
 import subprocess
 import sys
 import tempfile
+
+from hosts import of_host
 
 START = 1_795_000_000_000_000_000
 PAIR = "--pair=send by id..recv by id"
@@ -72,6 +75,7 @@ def write(tool, path, events):
         lines.append(e.row(0 if described else 1))
         seen.add(e.name)
     tool.run("import", "--format=jsonl", "-", path, input="".join(lines))
+    of_host(path, "host", 1)
 
 
 def traffic(rng, hosts, count):

@@ -51,14 +51,16 @@ static void say(const struct metrics_view *v, const struct line *l)
 
 /* ---- measurements that are not known ---- */
 
-/* Only bounds of the time off the processor are known. */
-static void append_bounds(struct line *l, const struct metrics_sum *sum)
+/* Only bounds of the time off the processor are known, or of a time between two hosts. */
+static void append_bounds(struct line *l, const struct metrics_view *v,
+                          const struct metrics_sum *sum)
 {
     double count = (double)sum->count;
 
-    append(l, ", %s bound%s, because context switches were refused: the mean is %s us,",
+    append(l, ", %s bound%s, because %s: the mean is %s us,",
            sum->bounds == sum->count ? "each a" : units_count(sum->bounds),
            sum->bounds == sum->count || sum->bounds == 1 ? "" : "s",
+           v->keys ? "the clocks of hosts have errors" : "context switches were refused",
            metrics_us_range(metrics_rounded(sum->least_sum_ns / count),
                             metrics_rounded(sum->sum_ns / count)));
     append(l, " the longest %s us", metrics_us_range(sum->least_max_ns, sum->max_ns));
@@ -106,19 +108,31 @@ static const char *why_no_end(const struct metrics_view *v)
     return why;
 }
 
+/* Of places that are unknown. */
+static const char *why_unknown(const struct metrics_view *v, size_t metric, uint64_t unknown)
+{
+    uint64_t clocks = v->keys ? v->pair_bounds.unknown[metric] : 0;
+
+    if (clocks == 0)
+        return "where events were lost";
+    return clocks < unknown ? "where events were lost, or two hosts have clocks of unknown error"
+                            : "where two hosts have clocks of unknown error";
+}
+
 void metrics_say_sum(const struct metrics_view *v, size_t metric, const struct metrics_sum *sum)
 {
     const struct posixtrace_doubt *d = &sum->doubt;
-    const char *why = d->at_most_ns >= POSIXTRACE_NO_BOUND ? why_no_end(v) : NULL;
+    bool is_clock = v->keys && v->pair_bounds.unknown[metric] > 0;
+    const char *why = d->at_most_ns >= POSIXTRACE_NO_BOUND && !is_clock ? why_no_end(v) : NULL;
     struct line l = { "", 0 };
 
     append(&l, "%s: %s measured", unquoted(posixtrace_metric_name(v->pick->metrics[metric])),
            units_count(sum->count));
     if (sum->bounds > 0)
-        append_bounds(&l, sum);
+        append_bounds(&l, v, sum);
     if (d->unknown > 0)
-        append(&l, ", unknown in %s place%s where events were lost: the largest is %s us%s",
-               units_count(d->unknown), d->unknown == 1 ? "" : "s",
+        append(&l, ", unknown in %s place%s %s: the largest is %s us%s", units_count(d->unknown),
+               d->unknown == 1 ? "" : "s", why_unknown(v, metric, d->unknown),
                metrics_us_range(sum->max_ns, sum->at_most_ns),
                sum->at_most_ns > sum->max_ns ? "" : " all the same");
     if (d->at_most_ns > sum->max_ns && d->at_most_ns > sum->at_most_ns)

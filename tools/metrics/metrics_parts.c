@@ -82,6 +82,12 @@ static void doubt_keys(const struct metrics_view *v, size_t metric, struct posix
     struct posixtrace_pair_doubt d;
 
     posixtrace_pair_run_doubt(v->keys, metric, &d, sizeof d);
+    if (d.at_most_ns > 0 && v->pair_widest[metric] > 0)
+        d.at_most_ns = v->pair_widest[metric] < POSIXTRACE_NO_BOUND - d.at_most_ns
+                           ? d.at_most_ns + v->pair_widest[metric]
+                           : POSIXTRACE_NO_BOUND;
+    if (v->pair_bounds.unknown)
+        d.unknown += v->pair_bounds.unknown[metric];
     *doubt = (struct posixtrace_doubt){ .unknown = d.unknown,
                                         .unfinished = d.unfinished,
                                         .restarted = d.restarted,

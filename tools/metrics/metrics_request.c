@@ -160,6 +160,8 @@ static int measure(const struct metrics_request *r, struct metrics_view *v, stru
         free(v->parts[i].hears);
     }
     posixtrace_pair_run_free(v->keys);
+    pair_bounds_free(&v->pair_bounds);
+    free(v->pair_widest);
     metrics_view_drop(v);
     metrics_groups_free(&v->groups);
     free(v->withheld);

@@ -57,6 +57,7 @@ bool metrics_selects_time(struct metrics_select *m,
     if (measurement->unknown)
         return true;
     m->crossing++;
+    m->crossing_bound |= measurement->bound;
     if (measurement->length_ns > m->longest_crossing_ns)
         m->longest_crossing_ns = measurement->length_ns;
     return false;
@@ -70,8 +71,9 @@ const char *metrics_select_crossing(const struct metrics_select *m)
         return NULL;
     snprintf(text, sizeof text,
              "%s measurement%s the start or the end of the selected time, and %s not counted; the "
-             "longest is %s us",
+             "longest is %s%s us",
              units_count(m->crossing), m->crossing == 1 ? " crosses" : "s cross",
-             m->crossing == 1 ? "is" : "are", metrics_us(m->longest_crossing_ns));
+             m->crossing == 1 ? "is" : "are", m->crossing_bound ? "at most " : "",
+             metrics_us(m->longest_crossing_ns));
     return text;
 }

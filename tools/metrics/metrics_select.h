@@ -27,6 +27,7 @@ struct metrics_select {
     uint64_t left_out; /* measurements outside of the selected time */
     uint64_t crossing; /* that cross an edge of it */
     int64_t longest_crossing_ns;
+    bool crossing_bound; /* of one of them only bounds are known */
 };
 
 /* The window of time is fixed.  The run asks for the log's events. */

@@ -60,7 +60,7 @@ static void table_row(struct table *t, const struct metrics_view *v, const char 
     if (r->s.count > 0) {
         metrics_time_cell(t, r->s.min_ns, bound);
         metrics_time_cell(t, r->mean, bound);
-        metrics_time_cell(t, r->deviation, false);
+        table_cell(t, bound ? "-" : units_time(r->deviation));
     }
     for (int i = 0; r->s.count == 0 && i < 3; i++)
         table_cell(t, "-");

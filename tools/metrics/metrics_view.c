@@ -214,6 +214,7 @@ static void print_crossing(const struct metrics_view *v)
         const struct metrics_select *one = v->parts[i].select;
 
         all.crossing += one->crossing;
+        all.crossing_bound |= one->crossing_bound;
         if (one->longest_crossing_ns > all.longest_crossing_ns)
             all.longest_crossing_ns = one->longest_crossing_ns;
     }

@@ -20,6 +20,7 @@
 #include "measure/metrics_groups.h"
 #include "measure/metrics_pick.h"
 #include "measure/metrics_form.h"
+#include "measure/pair_bounds.h"
 #include "metrics/metrics_select.h"
 
 /* A measurement that is not shown yet. */
@@ -51,8 +52,10 @@ struct metrics_view {
     struct metrics_part *parts;
     size_t part_count;
     posixtrace_pair_run_t *keys; /* of --pair: in place of the runs of the parts */
-    const char *shown;           /* the log or the logs, for messages */
-    bool several;                /* rows and lines name their logs */
+    struct pair_bounds pair_bounds;
+    int64_t *pair_widest; /* by place, at the end: pair_bounds_widest() */
+    const char *shown;    /* the log or the logs, for messages */
+    bool several;         /* rows and lines name their logs */
     struct metrics_groups groups;
     struct metrics_cost cost;
     struct metrics_form form;

@@ -102,15 +102,21 @@ static void print_one(const struct metrics_view *v, const struct metrics_worst *
                                                                        : "");
     char *command = metrics_worst_command(v, g->where, m), begin[48], object[SITES_TEXT + 16] = "";
     int64_t length = metrics_groups_length(&v->groups, m);
+    int64_t least = metrics_groups_least(&v->groups, m);
+    char range[64] = "";
 
+    if (least < length)
+        snprintf(range, sizeof range, "%s..", units_time(least));
     put_time(begin, sizeof begin, v, m->begin_ns);
     if (posixtrace_metric_by_object(m->metric))
         snprintf(object, sizeof object, ", object %s",
                  metrics_object_name(v, g->where, m->pid, m->begin_ns, m->key));
-    out_format("%9s at %s in %s%s%s%s%s%s%s\n", units_time(length), begin,
+    snprintf(range + strlen(range), sizeof range - strlen(range), "%s",
+             metrics_time_at_most(length));
+    out_format("%9s at %s in %s%s%s%s%s%s%s\n", range, begin,
                v->several ? metrics_view_label(v, g->where) : "", v->several ? " " : "",
                metrics_thread(m->tid, m->thread_id), *name ? " " : "", name, object,
-               m->bound ? " (at most)" : "");
+               m->bound ? " (bound)" : "");
     out_format("          %s\n", command);
     free(command);
     free(name);

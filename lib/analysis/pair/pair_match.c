@@ -144,12 +144,32 @@ static struct posixtrace_pair_place place_of(const struct pt_pair_source *s,
 
 /* ---- events ---- */
 
-/* A last event came before its first one, in another stream: their clocks differ. */
-static void note_reversed(struct pt_pair_match *m, const struct pt_pair_entry *entry, int64_t ns)
+/* A last event came before its first one, in another stream: their clocks differ.  The caller may
+ * know by how much. */
+static void take_reversed(posixtrace_pair_run_t *run, struct pt_pair_source *s,
+                          struct pt_pair_match *m, const struct posixtrace_event *e,
+                          const struct pt_pair_entry *entry)
 {
+    struct posixtrace_pair_measurement reversed = {
+        .pair = (size_t)(m - run->matches),
+        .begin = place_of(s, e),
+        .end = entry->begin,
+        .length_ns = pt_ns_span(e->ns, entry->begin.ns),
+        .unknown = may_have_lost(s, entry->seq) ||
+                   may_have_lost(&run->sources[entry->begin.stream], entry->seq),
+        .is_number = entry->is_number,
+        .number = entry->number
+    };
+
     m->doubt.unmatched--;
+    if (run->reversed && run->stopped == 0 &&
+        ((run->wants && !run->wants(run->wants_context, s->place, e)) ||
+         run->reversed(run->context, &reversed, &run->stopped))) {
+        m->doubt.unknown += reversed.unknown;
+        return;
+    }
     m->doubt.reversed++;
-    m->doubt.reversed_ns = pt_ns_max(m->doubt.reversed_ns, span(entry->begin.ns, ns));
+    m->doubt.reversed_ns = pt_ns_max(m->doubt.reversed_ns, span(entry->begin.ns, e->ns));
 }
 
 static int take_begin(posixtrace_pair_run_t *run, struct pt_pair_source *s, struct pt_pair_match *m,
@@ -159,7 +179,7 @@ static int take_begin(posixtrace_pair_run_t *run, struct pt_pair_source *s, stru
     int error = 0;
 
     if (entry && entry->is_alone && entry->begin.stream != s->place) {
-        note_reversed(m, entry, e->ns);
+        take_reversed(run, s, m, e, entry);
         entry->is_alone = false;
         entry->begin.ns = e->ns;
         entry->seq = run->seq;

@@ -238,6 +238,15 @@ void posixtrace_pair_run_select(posixtrace_pair_run_t *run,
     run->wants_context = context;
 }
 
+void posixtrace_pair_run_reversed(posixtrace_pair_run_t *run,
+                                  bool (*reversed)(void *context,
+                                                   const struct posixtrace_pair_measurement *m,
+                                                   int *stop))
+{
+    if (run)
+        run->reversed = reversed;
+}
+
 int posixtrace_pair_run_take(posixtrace_pair_run_t *run, uint64_t events, int *unavailable)
 {
     uint64_t until;

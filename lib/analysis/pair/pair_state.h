@@ -124,6 +124,7 @@ struct posixtrace_pair_run {
     unsigned long long factor; /* of the hash, random: a log can choose the keys */
     int (*measured)(void *, const struct posixtrace_pair_measurement *);
     void *context;
+    bool (*reversed)(void *, const struct posixtrace_pair_measurement *, int *);
     bool (*wants)(void *, size_t, const struct posixtrace_event *);
     void *wants_context;
     int stopped; /* the first result of measured that is not 0 */
