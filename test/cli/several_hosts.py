@@ -4,7 +4,7 @@
 """posixtrace metrics --pair across hosts whose true clocks are known: the true latency of each message
 lies between its bounds, those of statistics too, and no time between two hosts is one number.  Bounds
 come from the kernel's readings or from 'posixtrace sync'; without both, or with bounds on one side
-only, the time is unknown.
+only, the time is unknown.  print and report give no exact time between two hosts.
 
 usage: several_hosts.py POSIXTRACE
 """
@@ -165,6 +165,23 @@ def check_kernel(test, rng):
         expect("a length below 0", m["length_ns"] >= m["least_ns"] >= 0)
 
 
+def check_print(test, rng):
+    """No time since a line of another host."""
+    world = World(rng, 2, 40, 0)
+    for boots in ([1, 2], [1, 1]):
+        logs = test.logs(world, boots)
+        head, _, *lines = test.run("print", *logs).stdout.splitlines()
+        report = test.run("report", *logs).stdout.splitlines()[0]
+        for line in (head, report):
+            expect(f"{boots}: {line}", (" about " in line) == (boots == [1, 2]))
+        before = None
+        for line in lines:
+            _, delta, log = line.split()[:3]
+            exact = before is not None and (before == log or boots == [1, 1])
+            expect(f"{boots}: {line}", (delta == "-") != exact)
+            before = log
+
+
 def check_one_host(test, rng):
     world = World(rng, 2, 50, 0)
     logs = test.logs(world, [4, 4])
@@ -211,6 +228,7 @@ def main():
         test = Test(sys.argv[1], pathlib.Path(folder))
         check_kernel(test, rng)
         check_one_host(test, rng)
+        check_print(test, rng)
         check_sync(test, rng)
         check_unaligned(test, rng)
 

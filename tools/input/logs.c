@@ -215,6 +215,22 @@ void logs_label(struct logs *l, bool for_programs)
     }
 }
 
+struct host_clocks *logs_clocks(const struct logs *l)
+{
+    trace_id_t *trids = tool_grow(NULL, l->count, sizeof *trids);
+    const char **names = tool_grow(NULL, l->count, sizeof *names);
+    struct host_clocks *clocks;
+
+    for (size_t i = 0; i < l->count; i++) {
+        trids[i] = l->at[i]->log.trid;
+        names[i] = l->at[i]->label;
+    }
+    clocks = host_clocks_make(trids, names, l->count);
+    free(trids);
+    free(names);
+    return clocks;
+}
+
 const char *logs_shown(const struct logs *l)
 {
     static char text[40];

@@ -10,6 +10,7 @@
 #ifndef LOGS_H
 #define LOGS_H
 
+#include "clocks/host_clocks.h"
 #include "common/sites.h"
 #include "input/log_file.h"
 #include "input/select.h"
@@ -48,6 +49,8 @@ void logs_close(struct logs *l);
 
 /* Names the logs: by their file's name; for_programs: by their path. */
 void logs_label(struct logs *l, bool for_programs);
+/* Their clocks, by the places of the logs; after logs_label(). */
+struct host_clocks *logs_clocks(const struct logs *l);
 /* "the 3 logs"; a static buffer. */
 const char *logs_shown(const struct logs *l);
 

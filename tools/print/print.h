@@ -65,15 +65,17 @@ struct print {
     struct print_source *from; /* of the event that is printed */
     struct print_source **sources;
     size_t source_count;
-    uint64_t printed;   /* events */
-    int64_t origin;     /* time of the first event */
-    int64_t kept_from;  /* the same without the marks of a loss; text only */
-    bool has_kept_from; /* known before the first event is read */
-    int64_t last;       /* time of the event printed before */
-    bool any;           /* there are events */
-    bool utf8;          /* bytes above 127 may go to stdout */
-    bool coloured;      /* text only */
-    unsigned width;     /* columns that no line exceeds; 0: no limit */
+    uint64_t printed;    /* events */
+    int64_t origin;      /* time of the first event */
+    int64_t kept_from;   /* the same without the marks of a loss; text only */
+    bool has_kept_from;  /* known before the first event is read */
+    int64_t last;        /* time of the event printed before */
+    bool several_clocks; /* of the logs: a time between two is not exact */
+    bool other_clock;    /* which is of another clock: no delta */
+    bool any;            /* there are events */
+    bool utf8;           /* bytes above 127 may go to stdout */
+    bool coloured;       /* text only */
+    unsigned width;      /* columns that no line exceeds; 0: no limit */
     /* text only: widths of columns; 0: there is none for the log, the process, or the delta.  Where
      * there is a limit names are cut to theirs, and the event of a row without data to
      * alone_width; data has data_width, else SIZE_MAX. */

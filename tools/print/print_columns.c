@@ -192,8 +192,9 @@ static void put_title(struct print *p)
     at = put_text(at, ": ", 2);
     used = (size_t)(at - text);
     if (p->from->log->seekable)
-        used += (size_t)snprintf(text + used, size - used, "%" PRIu64 " event%s in %s, ", events,
-                                 events == 1 ? "" : "s", when_span(print_last(p) - p->kept_from));
+        used += (size_t)snprintf(text + used, size - used, "%" PRIu64 " event%s in %s%s, ", events,
+                                 events == 1 ? "" : "s", p->several_clocks ? "about " : "",
+                                 when_span(print_last(p) - p->kept_from));
     used += (size_t)snprintf(text + used, size - used, "from %s", when_iso(p->kept_from));
     if (p->kept_from != p->origin)
         snprintf(text + used, size - used, "; TIME 0 is %s, when the first loss began",

@@ -8,9 +8,9 @@
  *      0.000000000         -  main/4711    -- start  ignores nothing
  *      0.000012345  +12.35us  main/4711    hello     776f726c64 "world"
  *
- * Times are since the first event of the log, deltas since the line before.  Of a log that has
- * overwritten its oldest events that is the mark of the loss, and the header names both: the
- * mark, and the first event kept, from which the span counts.
+ * Times are since the first event of the log, deltas since the line before, if that is of the same
+ * clock.  Of a log that has overwritten its oldest events the first event is the mark of the loss,
+ * and the header names both: the mark, and the first event kept, from which the span counts.
  * Without a limit, as in a pipe, nothing is left out, and a name longer than its column
  * (print_columns.c) moves the rest of its line.  Where lines have a limit, as on a terminal,
  * none is longer: a long name has ".." in its middle, and of data as much is shown as fits.
@@ -255,7 +255,8 @@ static void event(struct print *p, const struct posixtrace_event *e)
         *to++ = ' ';
         if (p->coloured)
             to = put_colour(to, COLOUR_FAINT);
-        to = p->printed == 0 ? PUT(to, "        -") : put_delta(to, e->ns - p->last);
+        to = p->printed == 0 || p->other_clock ? PUT(to, "        -")
+                                               : put_delta(to, e->ns - p->last);
         if (p->coloured)
             to = put_colour(to, COLOUR_PLAIN);
     }

@@ -77,7 +77,8 @@ static int print_all(struct several *s, struct print *p)
     uint64_t shown = 0;
 
     while (status == EXIT_DONE && s->next.count > 0 && !out_failed()) {
-        struct several_log *in = &s->each[earliest_first(&s->next)];
+        size_t log = earliest_first(&s->next);
+        struct several_log *in = &s->each[log];
         bool none;
         int error;
 
@@ -86,6 +87,8 @@ static int print_all(struct several *s, struct print *p)
             shown = s->read + PROGRESS_EVERY;
         }
         p->from = in->source;
+        p->other_clock = !host_clocks_same(s->clocks, log, s->last);
+        s->last = log;
         p->printer->event(p, &in->batch[in->at++]);
         p->printed++;
         error = find_next(s, in, &none);
@@ -105,6 +108,7 @@ int several_print(struct logs *logs, struct print *p, bool strict)
     int status;
 
     s.each = tool_zeroed(logs->count * sizeof *s.each);
+    s.clocks = logs_clocks(logs);
     earliest_init(&s.next, logs->count);
     for (size_t i = 0; i < logs->count; i++) {
         struct input_log *in = logs->at[i];
@@ -114,6 +118,7 @@ int several_print(struct logs *logs, struct print *p, bool strict)
         sites_open(&in->sites, in->log.trid);
         s.each[i].source = print_add(p, &in->log, &in->sites, in->label);
     }
+    p->several_clocks = host_clocks_several(s.clocks);
     p->any = logs_first(logs, &p->origin);
     p->kept_from = p->origin;
     status = logs_resolve(logs);
@@ -127,5 +132,6 @@ int several_print(struct logs *logs, struct print *p, bool strict)
     }
     free(s.each);
     earliest_free(&s.next);
+    host_clocks_free(s.clocks);
     return status;
 }

@@ -27,7 +27,9 @@ struct several {
     struct logs *logs;
     struct several_log *each;
     struct earliest next; /* those that have events left */
-    uint64_t read;        /* events */
+    struct host_clocks *clocks;
+    size_t last;   /* the log of the event printed before */
+    uint64_t read; /* events */
 };
 
 /* Prints what the selections of the logs want, which are made and have labels; the status. */

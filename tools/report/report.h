@@ -63,6 +63,7 @@ struct report_view {
     struct report_part *parts;
     size_t part_count;
     const char *shown;                        /* the log or the logs, for messages */
+    bool several_clocks;                      /* a time between two of the logs is not exact */
     bool several;                             /* rows name their logs */
     struct posixtrace_report_summary summary; /* of all logs, as is info */
     struct posixtrace_info info;

@@ -252,9 +252,12 @@ static int report_on_logs(struct request *r, struct logs *logs)
 {
     struct report_part *parts = tool_zeroed(logs->count * sizeof *parts);
     struct report_view v = { .parts = parts, .part_count = logs->count, .several = true };
+    struct host_clocks *clocks = logs_clocks(logs);
     int status;
 
     v.shown = logs_shown(logs);
+    v.several_clocks = host_clocks_several(clocks);
+    host_clocks_free(clocks);
     for (size_t i = 0; i < logs->count; i++) {
         struct input_log *in = logs->at[i];
 
