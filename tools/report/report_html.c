@@ -50,13 +50,18 @@ static int explain(struct why_view *w, const struct posixtrace_why_options *o)
 
 static void keep_why(struct html *html, struct why_view *w, const char *pair)
 {
+    struct why_set set = { .views = w, .count = 1, .shown = w->log->shown };
+
     w->subject = pair;
     w->summary = posixtrace_why_summary(w->why);
     if (w->summary->count == 0)
         return;
-    out_capture();
-    why_print_json(w);
-    html->why[html->why_count++] = out_captured();
+    if (why_set_make(&set, WORST) == EXIT_DONE) {
+        out_capture();
+        why_print_json(&set);
+        html->why[html->why_count++] = out_captured();
+    }
+    why_set_free(&set);
 }
 
 /* The pairs with the most time, all in the same passes. */

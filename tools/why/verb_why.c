@@ -8,12 +8,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/colour.h"
 #include "common/options.h"
 #include "common/progress.h"
 #include "common/stdout_buffer.h"
 #include "common/tool.h"
+#include "input/folder.h"
+#include "input/logs.h"
 #include "why/why.h"
 
 enum { FORMAT = 1, COLOUR, WORST, METRIC, AT, STRICT };
@@ -31,13 +34,14 @@ static const struct option_spec options[] = { { "format", true, FORMAT },
                                               { NULL, false, 0 } };
 
 static const char help[] =
-    "usage: posixtrace why [OPTION]... ['BEGIN..END [by FIELD]'] LOG\n"
+    "usage: posixtrace why [OPTION]... ['BEGIN..END [by FIELD]'] LOG|FOLDER...\n"
     "\n"
     "Says why the time from an event BEGIN to the next END of its thread, or with\n"
     "the same FIELD of any thread, was long: on a processor, preempted and by which\n"
     "thread, waiting for which lock and what its holder did meanwhile, and so on.\n"
     "'x' is short for 'x:begin..x:end'.  Without it: which threads wait for what\n"
-    "where the log ends, and deadlocks.\n"
+    "where the log ends, and deadlocks.  Several logs: the longest of all, each\n"
+    "explained by its own log.\n"
     "\n"
     "  --worst=N        the N longest one by one (default 3)\n"
     "  --metric=NAME    the measurements of a metric ('posixtrace metrics --list')\n"
@@ -52,8 +56,9 @@ static const char help[] =
     "Example: posixtrace why --worst=10 'request:begin..request:end' app.ptl\n";
 
 struct request {
-    const char *words[2]; /* operands */
-    size_t count;
+    struct logs_given logs; /* operands, */
+    const char *subject;    /* without this one */
+    struct select_given given;
     const char *metric_name;
     struct when at;
     enum colour_when colour;
@@ -97,16 +102,10 @@ static int take_at(struct request *r, const char *value)
     return EXIT_DONE;
 }
 
-static int take_word(struct request *r, const char *value)
-{
-    if (r->count == 2)
-        return tool_usage("too many arguments: %s", quote(value));
-    r->words[r->count++] = value;
-    return EXIT_DONE;
-}
-
 static int take_option(struct request *r, int code, const char *value)
 {
+    if (select_is_option(code) || sites_is_option(code))
+        select_given_add(&r->given, code, value);
     if (select_is_option(code))
         return select_take_option(&r->select, code, value);
     if (sites_is_option(code))
@@ -118,7 +117,7 @@ static int take_option(struct request *r, int code, const char *value)
     case METRIC: r->metric_name = value; return EXIT_DONE;
     case AT: return take_at(r, value);
     case STRICT: r->strict = true; return EXIT_DONE;
-    default: return take_word(r, value);
+    default: logs_given_add(&r->logs, value); return EXIT_DONE;
     }
 }
 
@@ -165,16 +164,36 @@ static int find_metric(struct request *r, struct posixtrace_why_options *o)
                                         : parse_subject(r, r->metric_name);
 }
 
+/* Is the operand a log, not what is to be explained? */
+static bool is_log(const char *word)
+{
+    size_t length = strlen(word);
+    uint8_t id[16];
+    char *folder = NULL;
+    bool is_stream = folder_is_stream(word, &folder, id);
+
+    free(folder);
+    return is_stream || strcmp(word, "-") == 0 || access(word, F_OK) == 0 ||
+           (length > 4 && strcmp(word + length - 4, ".ptl") == 0);
+}
+
+/* The first operand of several is what to explain, unless it is a log. */
 static int check_words(struct request *r)
 {
-    unsigned kinds = (r->count == 2) + (r->metric_name != NULL) + (r->at.kind != WHEN_NEVER);
+    bool chosen = r->metric_name != NULL || r->at.kind != WHEN_NEVER;
 
-    if (r->count == 0)
+    if (r->logs.count > 1 && !is_log(r->logs.paths[0])) {
+        r->subject = r->logs.paths[0];
+        memmove(r->logs.paths, r->logs.paths + 1, --r->logs.count * sizeof *r->logs.paths);
+    }
+    if (r->logs.count == 0)
         return tool_usage("no log named");
-    if (kinds > 1)
+    if (r->subject ? chosen : r->metric_name && r->at.kind != WHEN_NEVER)
         return tool_usage("only one of '--metric', '--at' and 'BEGIN..END' can be explained");
     if (r->at.kind != WHEN_NEVER && (r->select.tid_count != 1 || r->select.pid_count > 1))
         return tool_usage("option '--at' needs one '--tid'");
+    if (r->at.kind != WHEN_NEVER && logs_are_several(&r->logs))
+        return tool_usage("option '--at' is for one log at a time");
     return EXIT_DONE;
 }
 
@@ -194,26 +213,32 @@ static bool wants_begin(void *context, const struct posixtrace_event *begin)
     return select_wants_expression(v->select, v->log->trid, begin);
 }
 
-static int create(struct request *r, struct why_view *v)
+/* What the options and the operand say, once for all logs. */
+static int find_subject(struct request *r, struct posixtrace_why_options *o)
 {
-    struct posixtrace_why_options o = { .from_ns = r->select.from_ns,
-                                        .to_ns = r->select.to_ns,
-                                        .wants_thread = wants_thread,
-                                        .context = v,
-                                        .worst = (size_t)r->worst };
-    int error, status = EXIT_DONE;
+    int status = r->metric_name ? find_metric(r, o)
+                 : r->subject   ? parse_subject(r, r->subject)
+                                : EXIT_DONE;
 
+    o->begin = r->begin;
+    o->end = r->end;
+    o->by = r->by;
+    o->worst = (size_t)r->worst;
+    return status;
+}
+
+static int create(const struct request *r, const struct posixtrace_why_options *subject,
+                  struct why_view *v)
+{
+    struct posixtrace_why_options o = *subject;
+    int error;
+
+    o.from_ns = v->select->from_ns;
+    o.to_ns = v->select->to_ns;
+    o.wants_thread = wants_thread;
+    o.context = v;
     if (select_has_expression(v->select))
         o.wants_begin = wants_begin;
-    if (r->metric_name)
-        status = find_metric(r, &o);
-    else if (r->count == 2)
-        status = parse_subject(r, r->words[0]);
-    if (status != EXIT_DONE)
-        return status;
-    o.begin = r->begin;
-    o.end = r->end;
-    o.by = r->by;
     if (r->at.kind != WHEN_NEVER) {
         o.at_ns = when_resolve(&r->at, v->log->info.first_ns);
         o.at_tid = r->select.tids[0];
@@ -227,120 +252,171 @@ static int create(struct request *r, struct why_view *v)
                  : EXIT_DONE;
 }
 
-static int read_all(struct why_view *v)
+/* before: events of other logs that were read. */
+static int read_view(struct why_view *v, uint64_t before)
 {
     int unavailable = 0, error = 0;
 
-    progress_begin("events", v->subject ? 2 * v->log->info.events : v->log->info.events);
     while (!unavailable && error == 0) {
         error = posixtrace_why_take(v->why, BATCH, &unavailable);
-        progress_at(posixtrace_why_events(v->why));
+        progress_at(before + posixtrace_why_events(v->why));
     }
     if (error == 0)
         error = posixtrace_why_end(v->why);
-    progress_end();
     if (error)
         return tool_error("cannot read on in %s: %s", v->log->shown, failure_reason(error));
     v->summary = posixtrace_why_summary(v->why);
+    v->origin = v->log->seekable ? v->log->info.first_ns : v->summary->first_ns;
     return log_file_refresh(v->log);
+}
+
+static int read_all(struct request *r, struct why_set *set)
+{
+    struct posixtrace_why_options subject = { .begin = NULL };
+    uint64_t events = 0, before = 0;
+    int status = find_subject(r, &subject);
+
+    for (size_t i = 0; i < set->count; i++)
+        events += set->views[i].log->info.events;
+    progress_begin("events", set->views[0].subject ? 2 * events : events);
+    for (size_t i = 0; status == EXIT_DONE && i < set->count; i++) {
+        status = create(r, &subject, &set->views[i]);
+        if (status == EXIT_DONE)
+            status = read_view(&set->views[i], before);
+        before += posixtrace_why_events(set->views[i].why);
+    }
+    progress_end();
+    return status;
 }
 
 /* ---- nothing to explain ---- */
 
-static bool is_begin(const char *name, size_t *stem)
-{
-    size_t length = strlen(name);
-
-    *stem = length - 6;
-    return length > 6 && strcmp(name + length - 6, ":begin") == 0;
-}
-
-static void put_pairs(const struct log_file *log, char *text, size_t size)
-{
-    struct log_type *types = NULL;
-    size_t count = 0, stem;
-
-    text[0] = '\0';
-    if (log_file_types(log, &types, &count) != EXIT_DONE)
-        return;
-    for (size_t i = 0; i < count && strlen(text) < size / 2; i++)
-        if (is_begin(types[i].name, &stem))
-            why_add(text, size, "%s%.*s", text[0] ? ", " : "", (int)stem, types[i].name);
-    free(types);
-}
-
 /* Why there is no instance, with what to do. */
-static int say_none(const struct request *r, const struct why_view *v)
+static int say_none(const struct request *r, const struct why_set *set)
 {
-    const struct posixtrace_why_summary *s = v->summary;
+    const struct posixtrace_why_summary *s = &set->summary;
+    const char *pairs = set->pairs;
 
-    if (v->at)
+    if (set->views[0].at)
         return tool_error("thread %d has no time at that moment in %s", (int)r->select.tids[0],
-                          v->log->shown);
+                          set->shown);
     if (!r->begin)
         return tool_error("the metric %s has no measurement in %s: 'posixtrace metrics "
                           "--metric' says why",
-                          quote(r->metric_name), v->log->shown);
+                          quote(r->metric_name), set->shown);
     if (r->metric_name && s->begins + s->ends == 0)
         return tool_error("no metric %s ('posixtrace metrics --list'), and no such pair in %s%s%s",
-                          quote(r->metric_name), v->log->shown, v->pairs[0] ? ": it has " : "",
-                          unquoted(v->pairs));
+                          quote(r->metric_name), set->shown, pairs[0] ? ": it has " : "",
+                          unquoted(pairs));
     if (s->begins == 0 || s->ends == 0)
         return tool_error("no event %s in %s%s%s", quote(s->begins == 0 ? r->begin : r->end),
-                          v->log->shown, v->pairs[0] ? "; it has the pairs " : "",
-                          unquoted(v->pairs));
+                          set->shown, pairs[0] ? "; it has the pairs " : "", unquoted(pairs));
     if (s->unkeyed == s->begins + s->ends)
         return tool_error("the events have no field %s: 'posixtrace info %s' shows their fields",
-                          quote(r->by), v->log->path);
+                          quote(r->by), set->views[0].log->path);
     return tool_error("no %s is followed by its %s in %s%s", quote(r->begin), quote(r->end),
-                      v->log->shown,
-                      select_is_any(v->select) ? ", of those that are selected" : "");
+                      set->shown,
+                      select_is_any(set->views[0].select) ? ", of those that are selected" : "");
 }
 
-static int print_view(struct request *r, struct why_view *v)
+static int print_set(struct request *r, struct why_set *set)
 {
-    put_pairs(v->log, v->pairs, sizeof v->pairs);
-    v->origin = v->log->seekable ? v->log->info.first_ns : v->summary->first_ns;
-    if (v->subject && !posixtrace_why_instance(v->why, 0) && v->summary->count == 0)
-        return say_none(r, v);
-    sites_open(&r->sites, v->log->trid);
+    int status = why_set_make(set, (size_t)r->worst);
+
+    if (status != EXIT_DONE)
+        return status;
+    if (set->views[0].subject && set->row_count == 0 && set->summary.count == 0)
+        return say_none(r, set);
+    for (size_t i = 0; i < set->count; i++)
+        sites_open(set->views[i].sites, set->views[i].log->trid);
     switch (r->format) {
-    case TEXT: why_print_text(v); break;
-    case JSON: why_print_json(v); break;
-    default: why_print_graph(v, r->format == MERMAID);
+    case TEXT: why_print_text(set); break;
+    case JSON: why_print_json(set); break;
+    default: why_print_graph(set, r->format == MERMAID);
     }
-    sites_close(&r->sites);
+    for (size_t i = 0; i < set->count; i++)
+        sites_close(set->views[i].sites);
     out_flush();
     return EXIT_DONE;
 }
 
-static int explain(struct request *r, struct log_file *log)
+static struct why_view view_of(const struct request *r, struct log_file *log,
+                               struct selection *select, struct sites *sites, const char *label)
 {
     struct why_view v = { .log = log,
-                          .select = &r->select,
-                          .sites = &r->sites,
+                          .label = label,
+                          .select = select,
+                          .sites = sites,
                           .metric = r->metric_name != NULL,
                           .at = r->at.kind != WHEN_NEVER };
+
+    v.subject = v.at ? "" : r->metric_name ? r->metric_name : r->subject;
+    return v;
+}
+
+static int explain(struct request *r, struct log_file *log)
+{
+    struct why_view v = view_of(r, log, &r->select, &r->sites, "");
+    struct why_set set = { .views = &v, .count = 1, .shown = log->shown };
     int status = log->seekable ? select_resolve(&r->select, log->info.first_ns)
                                : select_resolve_absolute(&r->select);
 
-    v.subject = r->metric_name ? r->metric_name : r->count == 2 ? r->words[0] : NULL;
-    if (v.at)
-        v.subject = "";
     if (v.subject && !log->seekable)
         return tool_error("%s cannot be read twice: name a file", log->shown);
     if (status == EXIT_DONE)
-        status = create(r, &v);
-    if (status == EXIT_DONE)
-        status = read_all(&v);
+        status = read_all(r, &set);
     if (status == EXIT_DONE) {
         select_warn(&r->select, log);
         if (v.subject)
             select_warn_callers(&r->select, log);
-        status = print_view(r, &v);
+        status = print_set(r, &set);
         status = log_file_report_loss(log, r->strict, status);
     }
+    why_set_free(&set);
     posixtrace_why_free(v.why);
+    return status;
+}
+
+/* ---- several logs ---- */
+
+static int explain_logs(struct request *r, struct logs *logs)
+{
+    struct why_set set = { .count = logs->count, .shown = logs_shown(logs), .several = true };
+    int status;
+
+    set.views = tool_zeroed(logs->count * sizeof *set.views);
+    for (size_t i = 0; i < logs->count; i++) {
+        struct input_log *in = logs->at[i];
+
+        set.views[i] = view_of(r, &in->log, &in->select, &in->sites, in->label);
+    }
+    status = read_all(r, &set);
+    if (status == EXIT_DONE) {
+        logs_warn(logs);
+        status = print_set(r, &set);
+        status = logs_report(logs, r->strict, status);
+    }
+    why_set_free(&set);
+    for (size_t i = 0; i < set.count; i++)
+        posixtrace_why_free(set.views[i].why);
+    free(set.views);
+    return status;
+}
+
+static int serve_logs(struct request *r)
+{
+    struct logs logs;
+    int status = logs_open(&logs, &r->logs);
+
+    if (status == EXIT_DONE)
+        status = logs_select(&logs, &r->given);
+    if (status == EXIT_DONE)
+        status = logs_resolve(&logs);
+    if (status == EXIT_DONE) {
+        logs_label(&logs, false);
+        status = explain_logs(r, &logs);
+    }
+    logs_close(&logs);
     return status;
 }
 
@@ -352,7 +428,9 @@ static int serve(struct request *r)
     if (status != EXIT_DONE)
         return status;
     colour_begin(r->format != TEXT ? COLOUR_NEVER : r->colour);
-    status = log_file_open(&log, r->words[r->count - 1]);
+    if (logs_are_several(&r->logs))
+        return serve_logs(r);
+    status = log_file_open(&log, r->logs.paths[0]);
     if (status != EXIT_DONE)
         return status;
     status = explain(r, &log);
@@ -390,6 +468,8 @@ static int run(struct options *o)
     if (status == EXIT_DONE && !over)
         status = serve(&r);
     select_free(&r.select);
+    select_given_free(&r.given);
+    logs_given_free(&r.logs);
     posixtrace_metric_set_free(r.set);
     free(r.begin);
     free(r.end);

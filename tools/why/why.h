@@ -3,8 +3,9 @@
 /*
  * posixtrace why: shows the rows of posixtrace/why.h.
  *
- * why_words.c has the words of a segment, why_tree.c sums segments with the same words, why_text.c
- * and why_json.c show all.
+ * Several logs: each is explained by itself, and their results are merged (why_set.c).  why_words.c
+ * has the words of a segment, why_tree.c sums segments with the same words, why_text.c and
+ * why_json.c show all.
  */
 #ifndef WHY_H
 #define WHY_H
@@ -19,6 +20,7 @@ enum { WHY_TEXT = 480 };
 
 struct why_view {
     struct log_file *log;
+    const char *label; /* of several logs: how a thread names its log; else "" */
     struct selection *select;
     struct sites *sites;
     posixtrace_why_t *why;
@@ -26,16 +28,43 @@ struct why_view {
     const char *subject; /* as on the command line; NULL: the end of the log */
     bool at;             /* one time of a thread */
     bool metric;
-    int64_t origin;  /* times are shown from here */
-    char pairs[300]; /* names of the pairs in the log, as many as fit */
+    int64_t origin; /* times are shown from here: of each log from its own first event */
 };
+
+/* An instance of one of the logs. */
+struct why_row {
+    const struct why_view *view;
+    size_t index;
+};
+
+struct why_set {
+    struct why_view *views;
+    size_t count;
+    const char *shown; /* the log or the logs, for messages */
+    bool several;
+    struct why_row *rows; /* of all logs, in the order of posixtrace_why_instance() */
+    size_t row_count;
+    /* Of all logs: sums, the first and the last time, and the median.  What the causes are about is
+     * of each log. */
+    struct posixtrace_why_summary summary;
+    posixtrace_statistics_t *statistics;
+    char pairs[300]; /* names of the pairs in the logs, as many as fit */
+};
+
+/* ---- why_set.c ---- */
+
+/* Makes the rows, worst ones that have ended and as many that are open at most, and the sums.  The
+ * views have ended.  EXIT_DONE, or another status after a message. */
+int why_set_make(struct why_set *set, size_t worst);
+/* Not the views. */
+void why_set_free(struct why_set *set);
 
 /* ---- why_words.c: in static buffers, reused in turn ---- */
 
 /* Adds to a text in so many bytes, as far as it fits. */
 __attribute__((format(printf, 3, 4))) void why_add(char *text, size_t size, const char *format,
                                                    ...);
-/* "name/tid" */
+/* "name/tid", of several logs "label:name/tid" */
 const char *why_thread(const struct why_view *v, pid_t pid, pid_t tid);
 /* The place of a call at that time, and a lock or the like, by their addresses; time 0: that of the
  * last event. */
@@ -71,12 +100,12 @@ void why_tree_free(struct why_node *node);
 
 /* ---- why_text.c, why_json.c ---- */
 
-void why_print_text(const struct why_view *v);
-void why_print_json(const struct why_view *v);
+void why_print_text(const struct why_set *set);
+void why_print_json(const struct why_set *set);
 
 /* ---- why_graph.c ---- */
 
 /* In the language of Graphviz, or of Mermaid. */
-void why_print_graph(const struct why_view *v, bool mermaid);
+void why_print_graph(const struct why_set *set, bool mermaid);
 
 #endif

@@ -19,6 +19,7 @@
 enum { EDGES_MOST = 4096 };
 
 struct node {
+    const struct why_view *view;
     pid_t pid, tid;
     char *object; /* a lock or the like; NULL: a thread */
 };
@@ -32,7 +33,7 @@ struct edge {
 };
 
 struct graph {
-    const struct why_view *view;
+    const struct why_view *view; /* of the log at hand */
     bool mermaid;
     struct node *nodes;
     struct edge *edges;
@@ -54,12 +55,12 @@ static size_t node_of(struct graph *g, pid_t pid, pid_t tid, const char *object)
     for (size_t i = 0; i < g->node_count; i++) {
         const struct node *n = &g->nodes[i];
 
-        if (n->pid == pid && n->tid == tid && !n->object == !object &&
+        if (n->view == g->view && n->pid == pid && n->tid == tid && !n->object == !object &&
             (!object || strcmp(n->object, object) == 0))
             return i;
     }
     g->nodes = tool_grow(g->nodes, g->node_count + 1, sizeof *g->nodes);
-    g->nodes[g->node_count] = (struct node){ pid, tid, object ? copy(object) : NULL };
+    g->nodes[g->node_count] = (struct node){ g->view, pid, tid, object ? copy(object) : NULL };
     return g->node_count++;
 }
 
@@ -105,18 +106,30 @@ static void add_wait(struct graph *g, const struct posixtrace_why_segment *s, bo
         pt_sum_add(&e->ns, s->end_ns - s->begin_ns);
 }
 
-static void make(struct graph *g)
+static void add_blocked(struct graph *g)
 {
-    const struct why_view *v = g->view;
-    const struct posixtrace_why_segment *s;
     const struct posixtrace_why_blocked *b;
 
-    for (size_t i = 0; !v->subject && (b = posixtrace_why_blocked(v->why, i)) != NULL; i++)
+    for (size_t i = 0; (b = posixtrace_why_blocked(g->view->why, i)) != NULL; i++)
         add_wait(g, &b->wait, true, b->deadlock > 0);
-    for (size_t i = 0; v->subject && posixtrace_why_instance(v->why, i); i++)
-        for (size_t k = 0; (s = posixtrace_why_segment(v->why, i, k)) != NULL; k++)
+}
+
+static void make(struct graph *g, const struct why_set *set)
+{
+    const struct posixtrace_why_segment *s;
+
+    for (size_t i = 0; i < set->count; i++) {
+        g->view = &set->views[i];
+        if (!g->view->subject)
+            add_blocked(g);
+    }
+    for (size_t i = 0; set->views[0].subject && i < set->row_count; i++) {
+        g->view = set->rows[i].view;
+        for (size_t k = 0;
+             (s = posixtrace_why_segment(g->view->why, set->rows[i].index, k)) != NULL; k++)
             if (s->state == POSIXTRACE_WHY_WAIT)
                 add_wait(g, s, false, false);
+    }
 }
 
 static void drop(struct graph *g)
@@ -134,9 +147,13 @@ static void drop(struct graph *g)
 static void put_node(const struct graph *g, size_t i)
 {
     const struct node *n = &g->nodes[i];
+    const char *label = n->view->label;
+    char named[WHY_TEXT + 64] = "";
 
-    graph_node(g->mermaid, i, n->object != NULL,
-               n->object ? n->object : why_thread(g->view, n->pid, n->tid));
+    if (n->object && label && label[0])
+        why_add(named, sizeof named, "%s:", unquoted(label));
+    why_add(named, sizeof named, "%s", n->object ? n->object : why_thread(n->view, n->pid, n->tid));
+    graph_node(g->mermaid, i, n->object != NULL, named);
 }
 
 static void put_edge(const struct graph *g, const struct edge *e)
@@ -151,11 +168,11 @@ static void put_edge(const struct graph *g, const struct edge *e)
     graph_edge(g->mermaid, e->from, e->to, e->deadlock, text);
 }
 
-void why_print_graph(const struct why_view *v, bool mermaid)
+void why_print_graph(const struct why_set *set, bool mermaid)
 {
-    struct graph g = { .view = v, .mermaid = mermaid };
+    struct graph g = { .view = &set->views[0], .mermaid = mermaid };
 
-    make(&g);
+    make(&g, set);
     graph_begin(mermaid);
     for (size_t i = 0; i < g.node_count; i++)
         put_node(&g, i);

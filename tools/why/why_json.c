@@ -81,12 +81,19 @@ static void put_segment(const struct why_view *v, const struct posixtrace_why_se
     json_close();
 }
 
-static void put_instance(const struct why_view *v, size_t i,
-                         const struct posixtrace_why_instance *row)
+static void put_log(const struct why_view *v)
 {
+    if (v->label && v->label[0])
+        json_text("log", v->log->path);
+}
+
+static void put_instance(const struct why_view *v, size_t i)
+{
+    const struct posixtrace_why_instance *row = posixtrace_why_instance(v->why, i);
     const struct posixtrace_why_segment *s;
 
     json_open(NULL, '{');
+    put_log(v);
     json_integer("begin_ns", row->begin_ns);
     json_integer("end_ns", row->end_ns);
     json_integer("length_ns", row->end_ns - row->begin_ns);
@@ -107,6 +114,7 @@ static void put_instance(const struct why_view *v, size_t i,
 static void put_cause(const struct why_view *v, const struct posixtrace_why_cause *c)
 {
     json_open(NULL, '{');
+    put_log(v);
     json_integer("ns", c->ns);
     json_integer("beyond_ns", c->beyond_ns);
     json_count("instances", c->instances);
@@ -122,6 +130,7 @@ static void put_cause(const struct why_view *v, const struct posixtrace_why_caus
 static void put_blocked(const struct why_view *v, const struct posixtrace_why_blocked *b)
 {
     json_open(NULL, '{');
+    put_log(v);
     json_integer("since_ns", b->wait.begin_ns);
     put_what(v, &b->wait);
     json_count("deadlock_number", b->deadlock);
@@ -135,22 +144,19 @@ static void put_blocked(const struct why_view *v, const struct posixtrace_why_bl
     json_close();
 }
 
-static void put_summary(const struct why_view *v)
+/* Which ones are slow is of each log. */
+static void put_summary(const struct posixtrace_why_summary *s, bool of_one)
 {
-    const struct posixtrace_why_summary *s = v->summary;
-
-    json_text("log", v->log->path);
-    if (v->subject)
-        json_text("subject", v->subject);
-    json_open("summary", '{');
     json_count("count", s->count);
     json_count("open", s->open);
     json_count("unknown", s->unknown);
     json_count("unkeyed", s->unkeyed);
     json_integer("median_ns", s->median_ns);
-    json_integer("slow_ns", s->slow_ns);
-    json_count("slow", s->slow);
-    json_integer("beyond_ns", s->beyond_ns);
+    if (of_one) {
+        json_integer("slow_ns", s->slow_ns);
+        json_count("slow", s->slow);
+        json_integer("beyond_ns", s->beyond_ns);
+    }
     json_count("events", s->events);
     json_count("call_events", s->calls);
     json_count("switch_events", s->switches);
@@ -159,28 +165,60 @@ static void put_summary(const struct why_view *v)
     json_truth("long_calls_only", s->long_calls_only);
     json_integer("first_ns", s->first_ns);
     json_integer("last_ns", s->last_ns);
+}
+
+static void put_head(const struct why_set *set)
+{
+    if (!set->several)
+        json_text("log", set->views[0].log->path);
+    else
+        json_open("logs", '[');
+    for (size_t i = 0; set->several && i < set->count; i++)
+        json_text(NULL, set->views[i].log->path);
+    if (set->several)
+        json_close();
+    if (set->views[0].subject)
+        json_text("subject", set->views[0].subject);
+    json_open("summary", '{');
+    put_summary(set->several ? &set->summary : set->views[0].summary, !set->several);
     json_close();
 }
 
-void why_print_json(const struct why_view *v)
+/* The summary of each log. */
+static void put_each(const struct why_set *set)
 {
-    const struct posixtrace_why_instance *row;
+    json_open("summaries", '[');
+    for (size_t i = 0; i < set->count; i++) {
+        json_open(NULL, '{');
+        put_log(&set->views[i]);
+        put_summary(set->views[i].summary, true);
+        json_close();
+    }
+    json_close();
+}
+
+void why_print_json(const struct why_set *set)
+{
     const struct posixtrace_why_cause *c;
     const struct posixtrace_why_blocked *b;
 
     json_open(NULL, '{');
-    put_summary(v);
+    put_head(set);
+    if (set->several)
+        put_each(set);
     json_open("causes", '[');
-    for (size_t i = 0; (c = posixtrace_why_cause(v->why, i)) != NULL; i++)
-        put_cause(v, c);
+    for (size_t v = 0; v < set->count; v++)
+        for (size_t i = 0; (c = posixtrace_why_cause(set->views[v].why, i)) != NULL; i++)
+            put_cause(&set->views[v], c);
     json_close();
     json_open("instances", '[');
-    for (size_t i = 0; (row = posixtrace_why_instance(v->why, i)) != NULL; i++)
-        put_instance(v, i, row);
+    for (size_t i = 0; i < set->row_count; i++)
+        put_instance(set->rows[i].view, set->rows[i].index);
     json_close();
     json_open("blocked", '[');
-    for (size_t i = 0; (b = posixtrace_why_blocked(v->why, i)) != NULL; i++)
-        put_blocked(v, b);
+    for (size_t v = 0; v < set->count; v++)
+        for (size_t i = 0; (b = posixtrace_why_blocked(set->views[v].why, i)) != NULL; i++)
+            put_blocked(&set->views[v], b);
     json_close();
     json_close();
 }

@@ -15,7 +15,12 @@
 #include "common/units.h"
 #include "text/sum.h"
 
-enum { CAUSES = 5, NODES = 8, INDENT = 2, AMOUNT = 18 };
+enum { CAUSES = 5, NODES = 8, INDENT = 2, AMOUNT = 18, LABELS = 5 };
+
+static bool is_of_several(const struct why_view *v)
+{
+    return v->label && v->label[0];
+}
 
 /* ---- the summary ---- */
 
@@ -108,12 +113,13 @@ static void print_causes(const struct why_view *v)
     struct group *groups;
     size_t count = make_groups(v, &groups);
     int64_t sum = whole(v);
-    char text[160];
+    char text[WHY_TEXT];
 
     if (count > 0 && !v->at) {
-        snprintf(text, sizeof text,
-                 "Of the %s slowest (1 %%, from %s) the time%s is:", units_count(s->slow),
-                 units_time(s->slow_ns), s->beyond_ns > 0 ? " beyond the median" : "");
+        snprintf(text, sizeof text, "%s%sf the %s slowest (1 %%, from %s) the time%s is:",
+                 is_of_several(v) ? unquoted(v->label) : "", is_of_several(v) ? ": o" : "O",
+                 units_count(s->slow), units_time(s->slow_ns),
+                 s->beyond_ns > 0 ? " beyond the median" : "");
         out_text("\n");
         out_wrapped(text, 0, 0);
     }
@@ -124,9 +130,10 @@ static void print_causes(const struct why_view *v)
     free(groups);
 }
 
-static void print_head(const struct why_view *v)
+static void print_head(const struct why_set *set)
 {
-    const struct posixtrace_why_summary *s = v->summary;
+    const struct why_view *v = &set->views[0];
+    const struct posixtrace_why_summary *s = &set->summary;
     struct posixtrace_summary lengths;
     char text[1000];
 
@@ -198,10 +205,11 @@ static void print_nodes(const struct why_view *v, const struct why_node *list, s
     }
 }
 
-static void print_instance(const struct why_view *v, size_t i,
-                           const struct posixtrace_why_instance *row)
+static void print_instance(const struct why_set *set, size_t i)
 {
-    struct why_node *tree = why_tree(v, i);
+    const struct why_view *v = set->rows[i].view;
+    const struct posixtrace_why_instance *row = posixtrace_why_instance(v->why, set->rows[i].index);
+    struct why_node *tree = why_tree(v, set->rows[i].index);
     char text[400];
 
     out_text("\n");
@@ -257,7 +265,17 @@ static void print_waiting(const struct why_view *v, const struct posixtrace_why_
     out_wrapped(text, 2, 6);
 }
 
-static void print_blocked(const struct why_view *v)
+/* Where is what the logs end in? */
+static void print_where(const struct why_view *v, bool first)
+{
+    if (!is_of_several(v))
+        out_format("%sWhere the log ends:\n", v->subject ? "\n" : "");
+    else
+        out_format("%sWhere %s ends:\n", v->subject || !first ? "\n" : "", unquoted(v->label));
+}
+
+/* first: nothing was printed of another log.  Are there any? */
+static bool print_blocked(const struct why_view *v, bool first)
 {
     const struct posixtrace_why_blocked *b;
     size_t deadlock = 0, count = 0;
@@ -266,14 +284,29 @@ static void print_blocked(const struct why_view *v)
         if (v->subject && !b->deadlock)
             continue;
         if (count++ == 0)
-            out_format("%sWhere the log ends:\n", v->subject ? "\n" : "");
+            print_where(v, first);
         if (b->deadlock != deadlock && b->deadlock)
             print_circle(v, i);
         deadlock = b->deadlock;
         print_waiting(v, b);
     }
-    if (!v->subject && count == 0)
+    return count > 0;
+}
+
+static void print_ends(const struct why_set *set)
+{
+    size_t none = 0;
+
+    for (size_t i = 0; i < set->count; i++)
+        none += !print_blocked(&set->views[i], i == none);
+    if (set->views[0].subject || none == 0)
+        return;
+    if (!set->several)
         out_text("Where the log ends, no thread is in a wait that is recorded.\n");
+    else
+        out_format("%sWhere %s%sthe %s logs end%s, no thread is in a wait that is recorded.\n",
+                   none < set->count ? "\n" : "", none < set->count ? units_count(none) : "",
+                   none < set->count ? " of " : "", units_count(set->count), none == 1 ? "s" : "");
 }
 
 /* ---- what the log lacks ---- */
@@ -284,39 +317,87 @@ static void print_note(const char *text)
     out_wrapped(text, 0, 0);
 }
 
-static void print_lacks(const struct why_view *v)
+static bool has_no_calls(const struct posixtrace_why_summary *s)
 {
-    const struct posixtrace_why_summary *s = v->summary;
-
-    char text[400];
-
-    if (!v->subject && v->pairs[0]) {
-        snprintf(text, sizeof text, "The log has pairs that 'posixtrace why NAME' explains: %s",
-                 unquoted(v->pairs));
-        print_note(text);
-    }
-    if (s->calls == 0)
-        print_note("No call that waits is in the log: 'posixtrace record --system=calls' records "
-                   "what threads wait for.");
-    else if (s->long_calls_only)
-        print_note("The log has long calls only ('record --longer-than'): which thread held a lock "
-                   "or signalled is not in it.");
-    if (s->switches == 0)
-        print_note("No context switch is in the log: 'posixtrace record --system=switches' records "
-                   "them. So the time outside of calls is unknown, and calls count as waits.");
-    if (s->unkeyed > 0)
-        print_note("Some of the events do not have that field: 'posixtrace info' has the "
-                   "descriptions.");
+    return s->calls == 0;
 }
 
-void why_print_text(const struct why_view *v)
+static bool has_long_calls(const struct posixtrace_why_summary *s)
 {
-    const struct posixtrace_why_instance *row;
+    return s->calls > 0 && s->long_calls_only;
+}
 
-    print_head(v);
-    print_causes(v);
-    for (size_t i = 0; (row = posixtrace_why_instance(v->why, i)) != NULL; i++)
-        print_instance(v, i, row);
-    print_blocked(v);
-    print_lacks(v);
+static bool has_no_switches(const struct posixtrace_why_summary *s)
+{
+    return s->switches == 0;
+}
+
+static bool has_unkeyed(const struct posixtrace_why_summary *s)
+{
+    return s->unkeyed > 0;
+}
+
+/* Of several logs the note begins with those that it is about. */
+static void print_lack(const struct why_set *set,
+                       bool (*lacks)(const struct posixtrace_why_summary *s), const char *note)
+{
+    char text[1000] = "";
+    size_t count = 0;
+
+    for (size_t i = 0; i < set->count; i++) {
+        if (!lacks(set->views[i].summary))
+            continue;
+        if (set->several && count < LABELS)
+            why_add(text, sizeof text, "%s%s", count ? ", " : "", unquoted(set->views[i].label));
+        count++;
+    }
+    if (count > LABELS && set->several)
+        why_add(text, sizeof text, " and %s more", units_count(count - LABELS));
+    why_add(text, sizeof text, "%s%s", text[0] ? ": " : "", note);
+    if (count > 0)
+        print_note(text);
+}
+
+static void print_lacks(const struct why_set *set)
+{
+    char text[400];
+
+    if (!set->views[0].subject && set->pairs[0]) {
+        snprintf(text, sizeof text, "The log%s pairs that 'posixtrace why NAME' explains: %s",
+                 set->several ? "s have" : " has", unquoted(set->pairs));
+        print_note(text);
+    }
+    print_lack(set, has_no_calls,
+               "No call that waits is in the log: 'posixtrace record --system=calls' records what "
+               "threads wait for.");
+    print_lack(set, has_long_calls,
+               "The log has long calls only ('record --longer-than'): which thread held a lock or "
+               "signalled is not in it.");
+    print_lack(set, has_no_switches,
+               "No context switch is in the log: 'posixtrace record --system=switches' records "
+               "them. So the time outside of calls is unknown, and calls count as waits.");
+    print_lack(
+        set, has_unkeyed,
+        "Some of the events do not have that field: 'posixtrace info' has the descriptions.");
+}
+
+/* Of a log that has one of the worst, or of all where none is shown. */
+static bool shows_causes(const struct why_set *set, const struct why_view *v)
+{
+    for (size_t i = 0; i < set->row_count; i++)
+        if (set->rows[i].view == v)
+            return true;
+    return !set->several || set->row_count == 0;
+}
+
+void why_print_text(const struct why_set *set)
+{
+    print_head(set);
+    for (size_t i = 0; i < set->count; i++)
+        if (shows_causes(set, &set->views[i]))
+            print_causes(&set->views[i]);
+    for (size_t i = 0; i < set->row_count; i++)
+        print_instance(set, i);
+    print_ends(set);
+    print_lacks(set);
 }

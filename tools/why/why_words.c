@@ -39,7 +39,8 @@ const char *why_thread(const struct why_view *v, pid_t pid, pid_t tid)
     const char *name = posixtrace_why_thread_name(v->why, pid, tid);
     char *text = next_buffer();
 
-    snprintf(text, SIZE, "%s%s%d", unquoted(name), name[0] ? "/" : "", (int)tid);
+    snprintf(text, SIZE, "%s%s%s%s%d", v->label ? unquoted(v->label) : "",
+             v->label && v->label[0] ? ":" : "", unquoted(name), name[0] ? "/" : "", (int)tid);
     return text;
 }
 
