@@ -265,9 +265,13 @@ static bool choose_kernel(const struct pt_sync_work *w, bool *with_kernel)
     for (size_t i = 0; i < w->g->channel_count; i++) {
         const struct pt_sync_channel *c = &w->g->channels[i];
         size_t clock = c->from < w->g->clocks ? c->from : c->to;
-        bool needs = clock != w->g->reference && !pt_sync_is_bounded(&w->b, clock);
+        bool needs;
 
-        with_kernel[i] = c->kernel && (clock == tie || needs);
+        with_kernel[i] = false;
+        if (!c->kernel || clock == w->g->clocks) /* from UTC to UTC */
+            continue;
+        needs = clock != w->g->reference && !pt_sync_is_bounded(&w->b, clock);
+        with_kernel[i] = clock == tie || needs;
         any |= with_kernel[i] && needs;
     }
     return any && has_kernel(w->g, tie);
