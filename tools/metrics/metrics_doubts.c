@@ -113,9 +113,12 @@ static const char *why_unknown(const struct metrics_view *v, size_t metric, uint
 {
     uint64_t clocks = v->keys ? v->pair_bounds.unknown[metric] : 0;
 
-    if (clocks == 0)
+    if (!v->keys)
         return "where events were lost";
-    return clocks < unknown ? "where events were lost, or two hosts have clocks of unknown error"
+    if (clocks == 0) /* a log may also begin between the two events */
+        return "where events were lost or not recorded";
+    return clocks < unknown ? "where events were lost or not recorded, or two hosts have clocks of "
+                              "unknown error"
                             : "where two hosts have clocks of unknown error";
 }
 
