@@ -86,6 +86,33 @@ int posixtrace_export(trace_id_t trid, const char *format, int fd,
 int posixtrace_export_directory(trace_id_t trid, const char *format, const char *directory,
                                 struct posixtrace_conversion *conversion, size_t size);
 
+/* One of several logs that become one trace. */
+struct posixtrace_export_log {
+    trace_id_t trid;
+    const char *label; /* what names its processes; not NULL */
+    /* As those of struct posixtrace_conversion, which have no effect then; with a context of its
+     * own. */
+    bool (*wants)(void *context, const struct posixtrace_event *event);
+    void *context;
+    const int64_t *from_ns;
+};
+
+enum { POSIXTRACE_EXPORT_LOGS = 214, POSIXTRACE_EXPORT_STEP = 10000000 };
+
+/*
+ * As posixtrace_export(), the events of several streams as one trace, "chrome" or "perfetto": in
+ * the order of time by the times that each stream has.  log_size is sizeof logs[0].  Processes have
+ * the label of their log before their names; to their numbers, and those of threads, number i
+ * (from 0) times POSIXTRACE_EXPORT_STEP is added.
+ *
+ * EINVAL     also: count is 0 or more than POSIXTRACE_EXPORT_LOGS, or a label is NULL
+ * ENOTSUP    also: the format is of one log
+ * EOVERFLOW  a number of a process or thread is not below POSIXTRACE_EXPORT_STEP
+ */
+int posixtrace_export_logs(const struct posixtrace_export_log *logs, size_t log_size, size_t count,
+                           const char *format, int fd, struct posixtrace_conversion *conversion,
+                           size_t size);
+
 /*
  * Adds the events of a foreign trace, on fd from its offset on, to a log under construction, in
  * the order of time.  fd is not closed.

@@ -106,7 +106,7 @@ BELOW = {
     "tools/load": ["common", "input"],
     "tools/sync": ["common", "system", "input"],
     "tools/top": ["common", "system", "apart", "input"],
-    "tools/convert": ["common", "system", "input", "measure"],
+    "tools/convert": ["common", "clocks", "system", "input", "measure"],
     "tools": ["common", "system"],
     "examples": [],
     "include": [],

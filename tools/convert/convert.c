@@ -143,6 +143,24 @@ int convert_default_option(struct convert *convert, const char *name, const char
     return given(convert, name, &i) ? EXIT_DONE : add_word(convert, name, value);
 }
 
+int convert_replace_option(struct convert *convert, const char *name, const char *value)
+{
+    size_t i = 0, count = convert->word_count;
+    int status;
+
+    if (convert->replaced == 0 && given(convert, name, &i))
+        return EXIT_DONE;
+    if (convert->replaced > 0) {
+        convert->word_count = convert->replaced - 1;
+        free(convert->words[convert->word_count]);
+    }
+    status = add_word(convert, name, value);
+    convert->replaced = convert->word_count;
+    if (convert->word_count < count)
+        convert->word_count = count;
+    return status;
+}
+
 static bool does(const struct posixtrace_format *f, bool export)
 {
     return export ? f->exports : f->imports;

@@ -16,6 +16,7 @@ struct convert {
     struct option_spec specs[CONVERT_OPTIONS];
     char *words[CONVERT_WORDS + 1]; /* "name=value" */
     size_t word_count;
+    size_t replaced; /* the number of the word of convert_replace_option(); 0: there is none */
     struct posixtrace_conversion c;
 };
 
@@ -30,6 +31,9 @@ int convert_take_option(struct convert *convert, int code, const char *value);
 int convert_set_option(struct convert *convert, const char *name, const char *value);
 /* The same, unless --name was given. */
 int convert_default_option(struct convert *convert, const char *name, const char *value);
+
+/* The same, in the place of what this function has given before; what the user gave stays. */
+int convert_replace_option(struct convert *convert, const char *name, const char *value);
 
 /* Has the format the option that word names, alone or before '='? */
 bool convert_has_option(const struct posixtrace_format *f, const char *word);

@@ -37,16 +37,6 @@ struct merged {
     uint64_t read, written;
 };
 
-int several_export_check(const char *format)
-{
-    if (strcmp(format, "jsonl") == 0 || strcmp(format, "csv") == 0)
-        return EXIT_DONE;
-    return tool_usage(
-        "a trace in format %s is of one log, whose processes and losses are those of one "
-        "host; several logs can be jsonl or csv",
-        format);
-}
-
 /* The name of the log as the first member of an object, or the first column. */
 static char *make_log(const char *path, bool csv)
 {

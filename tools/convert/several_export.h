@@ -8,9 +8,6 @@
 
 #include "input/logs.h"
 
-/* Can the format have several logs?  EXIT_DONE, or EXIT_USAGE after a message: what can. */
-int several_export_check(const char *format);
-
 /* Writes the events that the selections of the logs want to fd; *written: how many.  EXIT_DONE, or
  * another status after a message. */
 int several_export(struct logs *logs, const char *format, int fd, const char *output,

@@ -18,9 +18,8 @@
 #include "input/log_file.h"
 #include "input/select.h"
 #include "system/atomic_file.h"
-#include "system/new_folder.h"
 #include "convert/packet_output.h"
-#include "convert/several_export.h"
+#include "convert/several_traces.h"
 #include "common/progress.h"
 #include "common/tool.h"
 
@@ -41,8 +40,8 @@ static const char help[] =
     "Writes the events of LOG (-: standard input) to OUT, in the format of another\n"
     "tool. OUT is a file (-: standard output), or with ctf a folder; it appears when\n"
     "it is whole. With parquet OUT/ is a folder of tables, to which LOG's are added.\n"
-    "With shark udp:HOST:PORT sends packets. Several logs can be jsonl or csv: lines\n"
-    "in the order of time, each with its log.\n"
+    "With shark udp:HOST:PORT sends packets. Several logs can be jsonl, csv, chrome,\n"
+    "perfetto or otlp, or parquet in OUT/; what comes from which log stays apart.\n"
     "\n"
     "  --format=FORMAT  what OUT is to be; also --to=FORMAT\n"
     "  --list           the formats, and the options of each\n"
@@ -116,23 +115,31 @@ static int write_packets(struct export *ex)
     return status;
 }
 
+/* Of a format that can be both, by the slash at its end, or since it is there. */
+static bool is_folder(const struct export *ex)
+{
+    size_t length = strlen(ex->out_path);
+    struct stat st;
+
+    if (!ex->format->also_directory || length == 0)
+        return ex->format->is_directory;
+    return ex->out_path[length - 1] == '/' || (stat(ex->out_path, &st) == 0 && S_ISDIR(st.st_mode));
+}
+
+static struct several_target target_of(const struct export *ex)
+{
+    return (struct several_target){ .convert = &convert,
+                                    .format = ex->format,
+                                    .path = ex->out_path,
+                                    .force = ex->force,
+                                    .is_folder = is_folder(ex) };
+}
+
 static int write_folder(struct export *ex)
 {
-    bool adds = ex->format->also_directory;
-    struct new_folder target;
-    int status = (adds ? new_folder_open_to_add : new_folder_open)(&target, ex->out_path,
-                                                                   ex->force);
-    int error;
+    struct several_target target = target_of(ex);
 
-    if (status != EXIT_DONE)
-        return status;
-    error = posixtrace_export_directory(ex->log.trid, ex->format->name, target.temporary,
-                                        &convert.c, sizeof convert.c);
-    status = convert_report(&convert, error, ex->log.shown);
-    if (status == EXIT_DONE)
-        status = adds ? new_folder_add(&target) : new_folder_keep(&target);
-    new_folder_drop(&target);
-    return status;
+    return several_traces_folder(&target, &ex->log);
 }
 
 static bool wants(void *context, const struct posixtrace_event *e)
@@ -184,17 +191,6 @@ static void say_selected(struct export *ex)
               ex->log.info.events, select_text(&ex->select));
 }
 
-/* Of a format that can be both, by the slash at its end, or since it is there. */
-static bool is_folder(const struct export *ex)
-{
-    size_t length = strlen(ex->out_path);
-    struct stat st;
-
-    if (!ex->format->also_directory || length == 0)
-        return ex->format->is_directory;
-    return ex->out_path[length - 1] == '/' || (stat(ex->out_path, &st) == 0 && S_ISDIR(st.st_mode));
-}
-
 static int write_out(struct export *ex)
 {
     if (is_folder(ex))
@@ -229,33 +225,15 @@ static int export_log(struct export *ex)
 
 /* ---- several logs ---- */
 
-static int write_logs(struct export *ex, struct logs *logs, const char *shown)
-{
-    struct atomic_file target;
-    uint64_t written = 0;
-    int status;
-
-    if (is_standard_output(ex))
-        return several_export(logs, ex->format->name, STDOUT_FILENO, shown, &written);
-    status = atomic_file_open(&target, ex->out_path, ex->force);
-    if (status != EXIT_DONE)
-        return status;
-    status = several_export(logs, ex->format->name, target.fd, shown, &written);
-    if (status == EXIT_DONE)
-        status = atomic_file_keep(&target);
-    atomic_file_drop(&target);
-    return status;
-}
-
 static int export_logs(struct export *ex)
 {
+    struct several_target target = target_of(ex);
     struct logs logs;
     char *shown = quote_copy(ex->out_path);
-    int status = several_export_check(ex->format->name);
+    int status = several_traces_check(&target, ex->select.from.kind != WHEN_NEVER);
 
-    if (status == EXIT_DONE && ex->select.from.kind != WHEN_NEVER)
-        status = tool_usage(
-            "several logs are exported from their first events on: leave out --from");
+    target.shown = is_standard_output(ex) ? "standard output" : shown;
+    convert.c.name = target.shown;
     if (status != EXIT_DONE) {
         free(shown);
         return status;
@@ -272,7 +250,7 @@ static int export_logs(struct export *ex)
             events += logs.at[i]->log.info.events;
         logs_warn(&logs);
         progress_begin("events", events);
-        status = write_logs(ex, &logs, shown);
+        status = several_traces_write(&target, &logs);
         progress_end();
     }
     if (status == EXIT_DONE)
@@ -341,8 +319,8 @@ static int pass_log(const struct export *ex)
     char *path;
     int status;
 
-    if (!convert_has_option(ex->format, "log"))
-        return EXIT_DONE;
+    if (!convert_has_option(ex->format, "log") || logs_are_several(&ex->logs))
+        return EXIT_DONE; /* of several each gives its own */
     path = realpath(ex->log_path, NULL);
     status = path ? convert_default_option(&convert, "log", path) : EXIT_DONE;
     free(path);

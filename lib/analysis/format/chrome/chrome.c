@@ -22,8 +22,9 @@
 
 enum { FLOW_SETS = 4096, FLOW_WAYS = 8 };
 
-/* A process that no process is: its threads are the processors. */
-#define PROCESSORS "4294967295"
+/* A process that no process is: its threads are the processors.  Of several logs each has one, the
+ * first one this. */
+static const int64_t PROCESSORS = INT64_C(4294967295);
 
 /* A thread that no thread is has the stacks of the one with the number less. */
 static const int64_t STACKS = INT64_C(1) << 31;
@@ -32,47 +33,60 @@ struct flow {
     uint64_t id, used; /* used 0: a free entry */
 };
 
-struct chrome {
-    struct pt_job *job;
-    struct pt_timeline *timeline;
-    bool absolute, any, any_processor, processors[PT_TL_CPUS], slices;
+/* The file. */
+struct output {
+    bool begun, absolute, any, slices;
     int64_t base, last;
     uint64_t flow_clock;
     struct flow flows[FLOW_SETS][FLOW_WAYS];
-    struct pt_chrome_stacks *stacks;
     struct pt_json json;
+};
+
+/* What it has of a log. */
+struct chrome {
+    struct pt_job *job;
+    struct output *out;
+    struct pt_timeline *timeline;
+    bool any_processor, processors[PT_TL_CPUS];
+    struct pt_chrome_stacks *stacks;
 };
 
 static void separate(struct chrome *c)
 {
-    if (c->any)
-        PT_JSON_TEXT(&c->json, ",\n");
-    c->any = true;
+    if (c->out->any)
+        PT_JSON_TEXT(&c->out->json, ",\n");
+    c->out->any = true;
 }
 
+static void put_numbers(struct chrome *c, int64_t pid, int64_t tid)
+{
+    PT_JSON_TEXT(&c->out->json, ",\"pid\":");
+    pt_json_signed(&c->out->json, pid);
+    PT_JSON_TEXT(&c->out->json, ",\"tid\":");
+    pt_json_signed(&c->out->json, tid);
+}
+
+/* tid: of a thread, or more by STACKS. */
 static void put_thread(struct chrome *c, int32_t pid, int64_t tid)
 {
-    PT_JSON_TEXT(&c->json, ",\"pid\":");
-    pt_json_signed(&c->json, pid);
-    PT_JSON_TEXT(&c->json, ",\"tid\":");
-    pt_json_signed(&c->json, tid);
+    put_numbers(c, pt_job_number(c->job, pid), tid + pt_job_number(c->job, 0));
 }
 
 static void put_time(struct chrome *c, int64_t ns)
 {
-    if (ns > c->last)
-        c->last = ns;
-    PT_JSON_TEXT(&c->json, ",\"ts\":");
-    pt_json_microseconds(&c->json, (int64_t)((uint64_t)ns - (uint64_t)c->base));
+    if (ns > c->out->last)
+        c->out->last = ns;
+    PT_JSON_TEXT(&c->out->json, ",\"ts\":");
+    pt_json_microseconds(&c->out->json, (int64_t)((uint64_t)ns - (uint64_t)c->out->base));
 }
 
 /* An event up to its name. */
 static void open_event_of(struct chrome *c, char phase, int32_t pid, int64_t tid, int64_t ns)
 {
     separate(c);
-    PT_JSON_TEXT(&c->json, "{\"ph\":\"");
-    pt_json_char(&c->json, phase);
-    pt_json_char(&c->json, '"');
+    PT_JSON_TEXT(&c->out->json, "{\"ph\":\"");
+    pt_json_char(&c->out->json, phase);
+    pt_json_char(&c->out->json, '"');
     put_thread(c, pid, tid);
     put_time(c, ns);
 }
@@ -84,48 +98,53 @@ static void open_event(struct chrome *c, char phase, const struct pt_tl_track *t
 
 static void put_duration(struct chrome *c, int64_t from, int64_t to)
 {
-    PT_JSON_TEXT(&c->json, ",\"dur\":");
-    pt_json_microseconds(&c->json, (int64_t)((uint64_t)to - (uint64_t)from));
+    PT_JSON_TEXT(&c->out->json, ",\"dur\":");
+    pt_json_microseconds(&c->out->json, (int64_t)((uint64_t)to - (uint64_t)from));
 }
 
 static void put_name(struct chrome *c, const char *name)
 {
-    PT_JSON_TEXT(&c->json, ",\"name\":");
-    pt_json_string(&c->json, name, strlen(name));
+    PT_JSON_TEXT(&c->out->json, ",\"name\":");
+    pt_json_string(&c->out->json, name, strlen(name));
 }
 
 static void put_category(struct chrome *c, const struct pt_tl_event *ev)
 {
     if (ev && ev->type->class_length > 0) {
-        PT_JSON_TEXT(&c->json, ",\"cat\":");
-        pt_json_string(&c->json, ev->type->name, ev->type->class_length);
+        PT_JSON_TEXT(&c->out->json, ",\"cat\":");
+        pt_json_string(&c->out->json, ev->type->name, ev->type->class_length);
     }
 }
 
 static void close_event(struct chrome *c)
 {
-    pt_json_char(&c->json, '}');
+    pt_json_char(&c->out->json, '}');
 }
 
 static void put_first(void *self, int64_t ns)
 {
     struct chrome *c = self;
 
-    PT_JSON_TEXT(&c->json, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"producer\":\"posixtrace\","
-                           "\"first-event-ns\":\"");
-    pt_json_signed(&c->json, ns);
-    PT_JSON_TEXT(&c->json, "\",\"ts-0-ns\":\"");
-    c->base = c->absolute ? 0 : ns;
-    c->last = ns;
-    pt_json_signed(&c->json, c->base);
-    PT_JSON_TEXT(&c->json, "\"},\"traceEvents\":[\n");
+    if (c->out->begun)
+        return;
+    c->out->begun = true;
+    PT_JSON_TEXT(&c->out->json,
+                 "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"producer\":\"posixtrace\","
+                 "\"first-event-ns\":\"");
+    pt_json_signed(&c->out->json, ns);
+    PT_JSON_TEXT(&c->out->json, "\",\"ts-0-ns\":\"");
+    c->out->base = c->out->absolute ? 0 : ns;
+    c->out->last = ns;
+    pt_json_signed(&c->out->json, c->out->base);
+    PT_JSON_TEXT(&c->out->json, "\"},\"traceEvents\":[\n");
 }
 
 /* Flows */
 
 static struct flow *flow_of(struct chrome *c, uint64_t id, bool *known)
 {
-    struct flow *set = c->flows[(id * UINT64_C(0x9e3779b97f4a7c15) >> 32) % FLOW_SETS], *f = set;
+    struct flow *set = c->out->flows[(id * UINT64_C(0x9e3779b97f4a7c15) >> 32) % FLOW_SETS],
+                *f = set;
 
     *known = true;
     for (size_t i = 0; i < FLOW_WAYS; i++) {
@@ -149,7 +168,7 @@ static char phase_of(struct chrome *c, const struct pt_tl_flow *flow)
     bool known;
     struct flow *f = flow_of(c, flow->id, &known);
 
-    *f = (struct flow){ flow->id, flow->ends ? 0 : ++c->flow_clock };
+    *f = (struct flow){ flow->id, flow->ends ? 0 : ++c->out->flow_clock };
     return flow->ends ? known ? 'f' : '\0' : known ? 't' : 's';
 }
 
@@ -162,8 +181,8 @@ static void put_flows(struct chrome *c, const struct pt_tl_track *t, const struc
         if (!phase)
             continue;
         open_event(c, phase, t, ev->e->ns);
-        PT_JSON_TEXT(&c->json, ",\"cat\":\"flow\",\"name\":\"flow\",\"bp\":\"e\",\"id\":");
-        pt_json_hex(&c->json, ev->flows[i].id);
+        PT_JSON_TEXT(&c->out->json, ",\"cat\":\"flow\",\"name\":\"flow\",\"bp\":\"e\",\"id\":");
+        pt_json_hex(&c->out->json, ev->flows[i].id);
         close_event(c);
     }
 }
@@ -174,12 +193,25 @@ static void put_metadata(struct chrome *c, int32_t pid, int64_t tid, const char 
                          const char *name)
 {
     separate(c);
-    PT_JSON_TEXT(&c->json, "{\"ph\":\"M\"");
+    PT_JSON_TEXT(&c->out->json, "{\"ph\":\"M\"");
     put_thread(c, pid, tid);
     put_name(c, what);
-    PT_JSON_TEXT(&c->json, ",\"args\":{\"name\":");
-    pt_json_string(&c->json, name, strlen(name));
-    PT_JSON_TEXT(&c->json, "}}");
+    PT_JSON_TEXT(&c->out->json, ",\"args\":{\"name\":");
+    pt_json_string(&c->out->json, name, strlen(name));
+    PT_JSON_TEXT(&c->out->json, "}}");
+}
+
+/* Of several logs "LABEL: NAME", or the label. */
+static void put_process_name(struct chrome *c, int32_t pid, const char *name)
+{
+    char text[200];
+
+    if (c->job->label) {
+        snprintf(text, sizeof text, "%.120s%s%s", c->job->label, *name ? ": " : "", name);
+        name = text;
+    }
+    if (*name)
+        put_metadata(c, pid, 0, "process_name", name);
 }
 
 static void put_track(void *self, const struct pt_tl_track *t)
@@ -188,10 +220,12 @@ static void put_track(void *self, const struct pt_tl_track *t)
     char stacks[sizeof t->name + 32];
 
     if (t->pid == 0 && t->tid == 0)
-        put_metadata(c, 0, 0, "process_name", "not of a process");
+        put_process_name(c, 0, "not of a process");
+    else if (t->tid == 0)
+        put_process_name(c, t->pid, t->name);
     else if (t->name[0])
-        put_metadata(c, t->pid, t->tid, t->tid ? "thread_name" : "process_name", t->name);
-    if (c->slices && t->tid > 0) {
+        put_metadata(c, t->pid, t->tid, "thread_name", t->name);
+    if (c->out->slices && t->tid > 0) {
         snprintf(stacks, sizeof stacks, "stacks of %s%s%ld", t->name, t->name[0] ? "/" : "",
                  (long)t->tid);
         put_metadata(c, t->pid, t->tid + STACKS, "thread_name", stacks);
@@ -207,9 +241,9 @@ static void put_begin(void *self, const struct pt_tl_track *t, int64_t ns, uint3
     put_name(c, pt_timeline_label(c->timeline, label));
     put_category(c, ev);
     if (ev)
-        pt_chrome_args(&c->json, ev, false, c->stacks);
+        pt_chrome_args(&c->out->json, ev, false, c->stacks);
     else
-        PT_JSON_TEXT(&c->json, ",\"args\":{\"continued\":true}");
+        PT_JSON_TEXT(&c->out->json, ",\"args\":{\"continued\":true}");
     close_event(c);
     put_flows(c, t, ev);
 }
@@ -223,7 +257,7 @@ static void put_end(void *self, const struct pt_tl_track *t, int64_t ns, uint32_
     open_event(c, 'E', t, ns);
     put_name(c, pt_timeline_label(c->timeline, label));
     if (ev)
-        pt_chrome_args(&c->json, ev, true, c->stacks);
+        pt_chrome_args(&c->out->json, ev, true, c->stacks);
     close_event(c);
 }
 
@@ -234,9 +268,9 @@ static void put_cut(void *self, const struct pt_tl_track *t, int64_t ns, uint32_
 
     open_event(c, 'E', t, ns);
     put_name(c, pt_timeline_label(c->timeline, label));
-    PT_JSON_TEXT(&c->json, ",\"args\":{\"cut\":");
-    pt_json_string(&c->json, because, strlen(because));
-    pt_json_char(&c->json, '}');
+    PT_JSON_TEXT(&c->out->json, ",\"args\":{\"cut\":");
+    pt_json_string(&c->out->json, because, strlen(because));
+    pt_json_char(&c->out->json, '}');
     close_event(c);
 }
 
@@ -264,20 +298,20 @@ static void put_instant(void *self, const struct pt_tl_track *t, const struct pt
 
     open_event(c, ev->flow_count ? 'X' : 'i', t, ev->e->ns);
     if (ev->flow_count)
-        PT_JSON_TEXT(&c->json, ",\"dur\":0");
+        PT_JSON_TEXT(&c->out->json, ",\"dur\":0");
     else
-        PT_JSON_TEXT(&c->json, ",\"s\":\"t\"");
+        PT_JSON_TEXT(&c->out->json, ",\"s\":\"t\"");
     put_name(c, ev->type->name);
     put_category(c, ev);
-    pt_chrome_args(&c->json, ev, false, c->stacks);
+    pt_chrome_args(&c->out->json, ev, false, c->stacks);
     if (pt_chrome_is_stack(ev)) {
         frame = pt_chrome_stack(c->stacks, ev->e);
-        PT_JSON_TEXT(&c->json, ",\"sf\":");
-        pt_json_unsigned(&c->json, frame);
+        PT_JSON_TEXT(&c->out->json, ",\"sf\":");
+        pt_json_unsigned(&c->out->json, pt_chrome_frame_number(c->stacks, frame));
     }
     close_event(c);
     put_flows(c, t, ev);
-    if (frame && c->slices && t->past.any)
+    if (frame && c->out->slices && t->past.any)
         put_slices(c, t, frame);
 }
 
@@ -290,7 +324,7 @@ static void put_whole(void *self, const struct pt_tl_track *t, int64_t since, ui
     put_duration(c, since, ev->e->ns);
     put_name(c, pt_timeline_label(c->timeline, label));
     put_category(c, ev);
-    pt_chrome_args(&c->json, ev, false, c->stacks);
+    pt_chrome_args(&c->out->json, ev, false, c->stacks);
     close_event(c);
     put_flows(c, t, ev);
 }
@@ -310,35 +344,44 @@ static void put_counter(void *self, struct pt_tl_track *process, const struct pt
     }
     open_event(c, 'C', process, ev->e->ns);
     put_name(c, pt_timeline_option(c->timeline, option)->text);
-    PT_JSON_TEXT(&c->json, ",\"args\":{\"value\":");
+    PT_JSON_TEXT(&c->out->json, ",\"args\":{\"value\":");
     if (f->kind == POSIXTRACE_FIELD_FLOAT)
-        pt_json_float(&c->json, d, f->bits);
+        pt_json_float(&c->out->json, d, f->bits);
     else if (f->kind == POSIXTRACE_FIELD_SIGNED)
-        pt_json_signed(&c->json, (int64_t)posixtrace_value_integer(ev->layout, field, v, 0));
+        pt_json_signed(&c->out->json, (int64_t)posixtrace_value_integer(ev->layout, field, v, 0));
     else
-        pt_json_unsigned(&c->json, posixtrace_value_integer(ev->layout, field, v, 0));
-    PT_JSON_TEXT(&c->json, "}}");
+        pt_json_unsigned(&c->out->json, posixtrace_value_integer(ev->layout, field, v, 0));
+    PT_JSON_TEXT(&c->out->json, "}}");
 }
 
 /* Processors */
 
+/* Of the processors as a process, or of one. */
+static void put_processor_name(struct chrome *c, uint32_t cpu, const char *what, const char *name)
+{
+    separate(c);
+    PT_JSON_TEXT(&c->out->json, "{\"ph\":\"M\"");
+    put_numbers(c, PROCESSORS - c->job->number, cpu);
+    put_name(c, what);
+    PT_JSON_TEXT(&c->out->json, ",\"args\":{\"name\":");
+    pt_json_string(&c->out->json, name, strlen(name));
+    PT_JSON_TEXT(&c->out->json, "}}");
+}
+
 static void name_processor(struct chrome *c, uint32_t cpu)
 {
+    char text[200] = "processors";
+
     if (c->processors[cpu])
         return;
     c->processors[cpu] = true;
-    if (!c->any_processor) {
-        separate(c);
-        PT_JSON_TEXT(&c->json, "{\"ph\":\"M\",\"pid\":" PROCESSORS ",\"tid\":0,\"name\":"
-                               "\"process_name\",\"args\":{\"name\":\"processors\"}}");
-    }
+    if (c->job->label)
+        snprintf(text, sizeof text, "%.120s: processors", c->job->label);
+    if (!c->any_processor)
+        put_processor_name(c, 0, "process_name", text);
     c->any_processor = true;
-    separate(c);
-    PT_JSON_TEXT(&c->json, "{\"ph\":\"M\",\"pid\":" PROCESSORS ",\"tid\":");
-    pt_json_unsigned(&c->json, cpu);
-    PT_JSON_TEXT(&c->json, ",\"name\":\"thread_name\",\"args\":{\"name\":\"processor ");
-    pt_json_unsigned(&c->json, cpu);
-    PT_JSON_TEXT(&c->json, "\"}}");
+    snprintf(text, sizeof text, "processor %lu", (unsigned long)cpu);
+    put_processor_name(c, cpu, "thread_name", text);
 }
 
 /* The time that a thread had the processor, when it is over. */
@@ -347,20 +390,20 @@ static void put_time_slice(struct chrome *c, int64_t ns, uint32_t cpu, const str
 {
     name_processor(c, cpu);
     separate(c);
-    PT_JSON_TEXT(&c->json, "{\"ph\":\"X\",\"pid\":" PROCESSORS ",\"tid\":");
-    pt_json_unsigned(&c->json, cpu);
+    PT_JSON_TEXT(&c->out->json, "{\"ph\":\"X\"");
+    put_numbers(c, PROCESSORS - c->job->number, cpu);
     put_time(c, r->since);
     put_duration(c, r->since, ns > r->since ? ns : r->since);
     put_name(c, r->name[0] ? r->name : "thread");
-    PT_JSON_TEXT(&c->json, ",\"args\":{\"pid\":");
-    pt_json_signed(&c->json, r->pid);
-    PT_JSON_TEXT(&c->json, ",\"tid\":");
-    pt_json_signed(&c->json, r->tid);
-    PT_JSON_TEXT(&c->json, ",\"then\":\"");
-    pt_json_text(&c->json, why, strlen(why));
-    PT_JSON_TEXT(&c->json, "\"}}");
-    if (ns > c->last)
-        c->last = ns;
+    PT_JSON_TEXT(&c->out->json, ",\"args\":{\"pid\":");
+    pt_json_signed(&c->out->json, r->pid);
+    PT_JSON_TEXT(&c->out->json, ",\"tid\":");
+    pt_json_signed(&c->out->json, r->tid);
+    PT_JSON_TEXT(&c->out->json, ",\"then\":\"");
+    pt_json_text(&c->out->json, why, strlen(why));
+    PT_JSON_TEXT(&c->out->json, "\"}}");
+    if (ns > c->out->last)
+        c->out->last = ns;
 }
 
 static void put_run(void *self, int64_t ns, uint32_t cpu, const struct pt_tl_runner *prev,
@@ -380,20 +423,20 @@ static void put_lost(void *self, const struct pt_tl_track *t, int64_t ns,
     bool any = false;
 
     open_event(c, 'i', t, ns);
-    PT_JSON_TEXT(&c->json, ",\"s\":\"t\",\"name\":\"events lost\",\"args\":{");
+    PT_JSON_TEXT(&c->out->json, ",\"s\":\"t\",\"name\":\"events lost\",\"args\":{");
     for (unsigned i = 0; i < POSIXTRACE_LOSS_CAUSES; i++) {
         const char *cause = posixtrace_loss_cause_text(i);
 
         if (!lost[i])
             continue;
         if (any)
-            pt_json_char(&c->json, ',');
+            pt_json_char(&c->out->json, ',');
         any = true;
-        pt_json_string(&c->json, cause, strlen(cause));
-        pt_json_char(&c->json, ':');
-        pt_json_unsigned(&c->json, lost[i]);
+        pt_json_string(&c->out->json, cause, strlen(cause));
+        pt_json_char(&c->out->json, ':');
+        pt_json_unsigned(&c->out->json, lost[i]);
     }
-    PT_JSON_TEXT(&c->json, "}}");
+    PT_JSON_TEXT(&c->out->json, "}}");
 }
 
 static const struct pt_tl_ops ops = { put_first, put_track,   put_begin, put_end,  put_instant,
@@ -401,62 +444,109 @@ static const struct pt_tl_ops ops = { put_first, put_track,   put_begin, put_end
                                       put_cut,   NULL,        NULL };
 
 /* A thread that has a processor now has it to the end. */
-static void finish(struct chrome *c)
+static void end_runs(struct chrome *c, int64_t end)
 {
-    int64_t end = c->last;
-
     for (uint32_t cpu = 0; cpu < PT_TL_CPUS; cpu++) {
         const struct pt_tl_runner *r = pt_timeline_runner(c->timeline, cpu);
 
         if (r->tid != 0)
             put_time_slice(c, end, cpu, r, "runs on");
     }
-    PT_JSON_TEXT(&c->json, "\n]");
-    pt_chrome_stacks_write(c->stacks, &c->json);
-    PT_JSON_TEXT(&c->json, "}\n");
-    pt_json_flush(&c->json);
 }
 
-static int work(struct chrome *c)
+static void finish(struct chrome *list, size_t count)
+{
+    struct output *out = list->out;
+    int64_t end = out->last;
+    bool any = false;
+
+    for (size_t i = 0; i < count; i++)
+        end_runs(&list[i], end);
+    PT_JSON_TEXT(&out->json, "\n]");
+    for (size_t i = 0; i < count; i++)
+        any |= pt_chrome_stacks_write(list[i].stacks, &out->json, !any);
+    if (any)
+        PT_JSON_TEXT(&out->json, "\n}");
+    PT_JSON_TEXT(&out->json, "}\n");
+    pt_json_flush(&out->json);
+}
+
+static int take_options(struct chrome *c)
 {
     const char *time = pt_job_option(c->job, "time", 0);
     const char *stacks = pt_job_option(c->job, "stacks", 0);
 
-    c->absolute = time && strcmp(time, "1970") == 0;
-    if (time && !c->absolute && strcmp(time, "first") != 0)
+    c->out->absolute = time && strcmp(time, "1970") == 0;
+    if (time && !c->out->absolute && strcmp(time, "first") != 0)
         return pt_job_fail(c->job, EINVAL, "option time=%s: say first or 1970", time);
-    c->slices = stacks && strcmp(stacks, "slices") == 0;
-    if (stacks && !c->slices && strcmp(stacks, "frames") != 0)
+    c->out->slices = stacks && strcmp(stacks, "slices") == 0;
+    if (stacks && !c->out->slices && strcmp(stacks, "frames") != 0)
         return pt_job_fail(c->job, EINVAL, "option stacks=%s: say frames or slices", stacks);
+    return 0;
+}
+
+static int begin(struct chrome *c)
+{
+    if (take_options(c) != 0)
+        return c->job->error;
     c->stacks = pt_chrome_stacks_new(c->job);
-    if (!c->stacks)
-        return c->job->error;
-    c->timeline = pt_timeline_new(c->job, &ops, c);
-    while (c->timeline && pt_timeline_next(c->timeline) && !c->json.failed)
-        ;
-    if (c->job->error)
-        return c->job->error;
-    if (!c->json.failed) {
-        pt_timeline_end(c->timeline);
-        finish(c);
+    if (c->stacks)
+        c->timeline = pt_timeline_new(c->job, &ops, c);
+    return c->job->error;
+}
+
+static int work(struct chrome *list, size_t count, struct pt_timeline **timelines)
+{
+    struct output *out = list->out;
+
+    for (size_t i = 0; i < count; i++) {
+        int error = begin(&list[i]);
+
+        if (error)
+            return error;
+        timelines[i] = list[i].timeline;
     }
-    return c->json.failed ? pt_job_fail_file(c->job) : 0;
+    pt_timelines_run(timelines, count, &out->json.failed);
+    for (size_t i = 0; i < count; i++)
+        if (list[i].job->error)
+            return list[i].job->error;
+    for (size_t i = 0; !out->json.failed && i < count; i++)
+        pt_timeline_end(timelines[i]);
+    if (!out->json.failed)
+        finish(list, count);
+    return out->json.failed ? pt_job_fail_file(list->job) : 0;
+}
+
+static int write_logs(struct pt_job *const *jobs, size_t count)
+{
+    struct chrome *list = calloc(count, sizeof *list);
+    struct output *out = calloc(1, sizeof *out);
+    struct pt_timeline **timelines = calloc(count, sizeof(struct pt_timeline *));
+    int error = 0;
+
+    if (!list || !out || !timelines)
+        error = pt_job_fail(jobs[0], ENOMEM, "no memory for the output");
+    if (!error) {
+        out->json.file = jobs[0]->file;
+        for (size_t i = 0; i < count; i++) {
+            list[i].job = jobs[i];
+            list[i].out = out;
+        }
+        error = work(list, count, timelines);
+    }
+    for (size_t i = 0; list && i < count; i++) {
+        pt_timeline_free(list[i].timeline);
+        pt_chrome_stacks_free(list[i].stacks);
+    }
+    free(timelines);
+    free(out);
+    free(list);
+    return error;
 }
 
 static int write_chrome(struct pt_job *job)
 {
-    struct chrome *c = calloc(1, sizeof *c);
-    int error;
-
-    if (!c)
-        return pt_job_fail(job, ENOMEM, "no memory for the output");
-    c->job = job;
-    c->json.file = job->file;
-    error = work(c);
-    pt_timeline_free(c->timeline);
-    pt_chrome_stacks_free(c->stacks);
-    free(c);
-    return error;
+    return write_logs(&job, 1);
 }
 
 static const struct posixtrace_format_option options[] = {
@@ -474,4 +564,5 @@ const struct pt_format pt_format_chrome = {
                .exports = true,
                .options = options },
     .write = write_chrome,
+    .write_logs = write_logs,
 };

@@ -31,7 +31,10 @@ uint64_t pt_chrome_stack(struct pt_chrome_stacks *s, const struct posixtrace_eve
  * POSIXTRACE_STACK_MAX. */
 size_t pt_chrome_frames(const struct pt_chrome_stacks *s, uint64_t frame,
                         const char *names[POSIXTRACE_STACK_MAX]);
-/* ,"stackFrames":{...}, if there are any. */
-void pt_chrome_stacks_write(const struct pt_chrome_stacks *s, struct pt_json *j);
+/* The number of a frame in the file: no two of several logs have the same. */
+uint64_t pt_chrome_frame_number(const struct pt_chrome_stacks *s, uint64_t frame);
+/* ,"stackFrames":{..., without the last brace; first: no log before has any.  False: there are
+ * none. */
+bool pt_chrome_stacks_write(const struct pt_chrome_stacks *s, struct pt_json *j, bool first);
 
 #endif

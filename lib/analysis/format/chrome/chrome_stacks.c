@@ -156,25 +156,31 @@ size_t pt_chrome_frames(const struct pt_chrome_stacks *s, uint64_t frame,
     return count;
 }
 
-void pt_chrome_stacks_write(const struct pt_chrome_stacks *s, struct pt_json *j)
+uint64_t pt_chrome_frame_number(const struct pt_chrome_stacks *s, uint64_t frame)
+{
+    uint64_t logs = s->job->label ? s->job->logs : 1;
+
+    return (frame - 1) * logs + s->job->number + 1;
+}
+
+bool pt_chrome_stacks_write(const struct pt_chrome_stacks *s, struct pt_json *j, bool first)
 {
     for (size_t i = 0; i < s->count; i++) {
         const struct frame *f = &s->frames[i];
 
-        if (i == 0)
+        if (i == 0 && first)
             PT_JSON_TEXT(j, ",\"stackFrames\":{\n\"");
         else
             PT_JSON_TEXT(j, ",\n\"");
-        pt_json_unsigned(j, i + 1);
+        pt_json_unsigned(j, pt_chrome_frame_number(s, i + 1));
         PT_JSON_TEXT(j, "\":{\"name\":");
         pt_json_string(j, f->name, strlen(f->name));
         if (f->parent) {
             PT_JSON_TEXT(j, ",\"parent\":\"");
-            pt_json_unsigned(j, f->parent);
+            pt_json_unsigned(j, pt_chrome_frame_number(s, f->parent));
             pt_json_char(j, '"');
         }
         pt_json_char(j, '}');
     }
-    if (s->count > 0)
-        PT_JSON_TEXT(j, "\n}");
+    return s->count > 0;
 }

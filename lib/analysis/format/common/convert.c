@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "analysis/format/common/format.h"
@@ -389,6 +390,156 @@ int posixtrace_export_directory(trace_id_t trid, const char *format, const char 
     c = given(conversion, size);
     return give_back(&job, conversion, size, export(&job, format, -1));
 }
+
+/* ---- several logs ---- */
+
+struct log_job {
+    struct pt_job job;
+    struct posixtrace_conversion c;
+    const struct posixtrace_export_log *log;
+    struct logs_job *all;
+    struct posixtrace_event ahead[AHEAD];
+};
+
+struct logs_job {
+    struct posixtrace_conversion *c; /* the caller's */
+    struct log_job *logs;
+    struct pt_job **jobs;
+    size_t count;
+};
+
+static bool log_wants(void *context, const struct posixtrace_event *event)
+{
+    const struct log_job *l = context;
+
+    return l->log->wants(l->log->context, event);
+}
+
+static void log_note(void *context, const char *text)
+{
+    const struct log_job *l = context;
+    char words[400];
+
+    snprintf(words, sizeof words, "%.80s: %s", l->log->label, text);
+    l->all->c->note(l->all->c->context, words);
+}
+
+static int log_progress(void *context, uint64_t events)
+{
+    const struct log_job *l = context;
+
+    events = 0; /* of this log */
+    for (size_t i = 0; i < l->all->count; i++)
+        events += l->all->logs[i].job.read;
+    return l->all->c->progress(l->all->c->context, events);
+}
+
+static ssize_t log_write(void *context, const void *from, size_t size)
+{
+    const struct log_job *l = context;
+
+    return l->all->c->write(l->all->c->context, from, size);
+}
+
+static int prepare_log(struct logs_job *all, size_t i, const struct posixtrace_export_log *log,
+                       const char *format)
+{
+    struct log_job *l = &all->logs[i];
+    int error;
+
+    l->log = log;
+    l->all = all;
+    l->c = *all->c;
+    l->c.context = l;
+    l->c.wants = log->wants ? log_wants : NULL;
+    l->c.note = all->c->note ? log_note : NULL;
+    l->c.progress = all->c->progress ? log_progress : NULL;
+    l->c.write = all->c->write ? log_write : NULL;
+    l->c.from_ns = log->from_ns;
+    l->job = (struct pt_job){ .c = &l->c,
+                              .trid = log->trid,
+                              .ahead = l->ahead,
+                              .ahead_room = AHEAD,
+                              .label = log->label,
+                              .number = (uint32_t)i,
+                              .logs = (uint32_t)all->count };
+    all->jobs[i] = &l->job;
+    error = begin(&l->job, format, false);
+    if (!error && !l->job.format->write_logs)
+        error = pt_job_fail(&l->job, ENOTSUP, "a trace in format %s is of one log", format);
+    return error ? error : posixtrace_fields_create(log->trid, &l->job.fields);
+}
+
+/* The first error of all, with its text. */
+static int error_of(const struct logs_job *all, int error)
+{
+    for (size_t i = 0; i < all->count; i++) {
+        const struct log_job *l = &all->logs[i];
+
+        if (!l->job.error)
+            continue;
+        memcpy(all->c->error, l->c.error, sizeof l->c.error);
+        return l->job.error;
+    }
+    return error;
+}
+
+static int export_logs(struct logs_job *all, const struct posixtrace_export_log *logs,
+                       size_t log_size, const char *format, int fd)
+{
+    struct pt_job *first = &all->logs[0].job;
+    int error = 0;
+
+    for (size_t i = 0; !error && i < all->count; i++)
+        error = prepare_log(
+            all, i, (const struct posixtrace_export_log *)((const char *)logs + i * log_size),
+            format);
+    if (!error)
+        error = open_file(first, fd);
+    for (size_t i = 1; !error && i < all->count; i++)
+        all->jobs[i]->file = first->file;
+    if (!error) {
+        errno = 0;
+        error = first->format->write_logs(all->jobs, all->count);
+    }
+    if (!error && (fflush(first->file) != 0 || ferror(first->file)))
+        error = pt_job_fail_file(first);
+    error = close_file(first, error);
+    for (size_t i = 0; i < all->count; i++) {
+        posixtrace_fields_free(all->logs[i].job.fields);
+        all->c->events += all->logs[i].c.events;
+        all->c->left_out += all->logs[i].c.left_out;
+    }
+    return error_of(all, error);
+}
+
+int posixtrace_export_logs(const struct posixtrace_export_log *logs, size_t log_size, size_t count,
+                           const char *format, int fd, struct posixtrace_conversion *conversion,
+                           size_t size)
+{
+    struct posixtrace_conversion c;
+    struct logs_job all = { .c = &c, .count = count };
+    struct pt_job whole = { .c = &c };
+    int error;
+
+    if (!logs || log_size < sizeof *logs || count == 0 || count > POSIXTRACE_EXPORT_LOGS ||
+        !format || !conversion || size == 0)
+        return EINVAL;
+    for (size_t i = 0; i < count; i++)
+        if (!((const struct posixtrace_export_log *)((const char *)logs + i * log_size))->label)
+            return EINVAL;
+    c = given(conversion, size);
+    c.events = c.left_out = 0;
+    c.error[0] = '\0';
+    all.logs = calloc(count, sizeof *all.logs);
+    all.jobs = calloc(count, sizeof(struct pt_job *));
+    error = all.logs && all.jobs ? export_logs(&all, logs, log_size, format, fd) : ENOMEM;
+    free(all.logs);
+    free(all.jobs);
+    return give_back(&whole, conversion, size, error);
+}
+
+/* ---- import ---- */
 
 static int import(struct pt_job *job, const char *format, int fd)
 {

@@ -31,13 +31,25 @@ struct pt_job {
     int error;         /* the first one; 0 */
     int write_error;   /* of the caller's write(), which is not called again; 0 */
     uint64_t notes[8]; /* of each kind that were reported */
+    /* Export of several logs: */
+    const char *label;     /* of the log; NULL: it is the only one */
+    uint32_t number, logs; /* its place among so many */
 };
+
+/* The number that the output has for a process or a thread. */
+static inline int64_t pt_job_number(const struct pt_job *job, int32_t number)
+{
+    return number + (int64_t)job->number * POSIXTRACE_EXPORT_STEP;
+}
 
 /* All return 0 or a positive errno, having called pt_job_fail(). */
 struct pt_format {
     struct posixtrace_format about;
     int (*write)(struct pt_job *job); /* export, or NULL */
     int (*read)(struct pt_job *job);  /* import, or NULL */
+    /* Export of several logs to one file, which each job has; or NULL.  The job that failed has
+     * the error. */
+    int (*write_logs)(struct pt_job *const *jobs, size_t count);
 };
 
 extern const struct pt_format *const pt_formats[]; /* ends with NULL */

@@ -78,7 +78,7 @@ static size_t open_packet(struct pt_perfetto *p, int64_t ns)
     size_t mark = pt_pb_open(&p->out, TRACE_PACKET);
 
     pt_pb_uint(&p->out, PACKET_TIMESTAMP, (uint64_t)ns);
-    pt_pb_uint(&p->out, PACKET_SEQUENCE_ID, 1);
+    pt_pb_uint(&p->out, PACKET_SEQUENCE_ID, p->job->number + 1);
     pt_pb_uint(&p->out, PACKET_SEQUENCE_FLAGS, NEEDS_STATE);
     return mark;
 }
@@ -185,7 +185,7 @@ static void put_begin(void *self, const struct pt_tl_track *t, int64_t ns, uint3
     if (before_1970(p, ns, ev))
         return;
     packet = open_packet(p, ns);
-    mark = open_event(p, SLICE_BEGIN, pt_perfetto_uuid(t));
+    mark = open_event(p, SLICE_BEGIN, pt_perfetto_uuid(p, t));
     put_label(p, label);
     if (ev) {
         put_category(p, ev);
@@ -208,7 +208,7 @@ static void put_end(void *self, const struct pt_tl_track *t, int64_t ns, uint32_
     if (before_1970(p, ns, ev))
         return;
     packet = open_packet(p, ns);
-    mark = open_event(p, SLICE_END, pt_perfetto_uuid(t));
+    mark = open_event(p, SLICE_END, pt_perfetto_uuid(p, t));
     if (ev) {
         put_flows(p, ev);
         pt_perfetto_args(p, ev, true);
@@ -229,7 +229,7 @@ static void put_cut(void *self, const struct pt_tl_track *t, int64_t ns, uint32_
     if (before_1970(p, ns, false))
         return;
     packet = open_packet(p, ns);
-    mark = open_event(p, SLICE_END, pt_perfetto_uuid(t));
+    mark = open_event(p, SLICE_END, pt_perfetto_uuid(p, t));
     pt_perfetto_arg_true(p, TRACK_EVENT_DEBUG_ANNOTATIONS, &p->names.cut, "cut");
     pt_pb_close(&p->out, mark);
     pt_perfetto_close(p, packet);
@@ -244,7 +244,7 @@ static void put_instant(void *self, const struct pt_tl_track *t, const struct pt
     if (before_1970(p, ev->e->ns, true))
         return;
     packet = open_packet(p, ev->e->ns);
-    mark = open_event(p, INSTANT, pt_perfetto_uuid(t));
+    mark = open_event(p, INSTANT, pt_perfetto_uuid(p, t));
     pt_pb_uint(
         &p->out, EVENT_NAME_IID,
         pt_perfetto_name(p, INTERNED_EVENT_NAMES, &p->names.name[ev->e->id], name, strlen(name)));
@@ -277,7 +277,7 @@ static void put_counter(void *self, struct pt_tl_track *process, const struct pt
     if (!(process->counters >> option & 1))
         pt_perfetto_counter(p, process, option);
     packet = open_packet(p, ev->e->ns);
-    mark = open_event(p, COUNTER, pt_perfetto_counter_uuid(process, option));
+    mark = open_event(p, COUNTER, pt_perfetto_counter_uuid(p, process, option));
     if (f->kind == POSIXTRACE_FIELD_FLOAT) {
         pt_pb_double(&p->out, EVENT_DOUBLE_COUNTER_VALUE,
                      posixtrace_value_float(ev->layout, field, v, 0));
@@ -292,14 +292,38 @@ static void put_counter(void *self, struct pt_tl_track *process, const struct pt
     pt_perfetto_close(p, packet);
 }
 
-static void put_side(struct pt_pb *to, const struct pt_tl_runner *r, uint32_t comm, uint32_t pid,
-                     uint32_t prio)
+/* Thread 0 is that of no log. */
+static uint64_t thread_of(const struct pt_perfetto *p, const struct pt_tl_runner *r)
 {
+    return r->tid ? (uint64_t)pt_job_number(p->job, r->tid) : 0;
+}
+
+static void put_side(struct pt_perfetto *p, const struct pt_tl_runner *r, uint32_t comm,
+                     uint32_t pid, uint32_t prio)
+{
+    struct pt_pb *to = &p->out;
     const char *name = r->tid ? r->name : "swapper";
 
     pt_pb_string(to, comm, name, strlen(name));
-    pt_pb_uint(to, pid, (uint64_t)r->tid);
+    pt_pb_uint(to, pid, thread_of(p, r));
     pt_pb_uint(to, prio, PRIO_UNKNOWN);
+}
+
+/* Readers take PT_TL_CPUS numbers of processors: each of several logs has as many of them. */
+static uint32_t processors_each(const struct pt_perfetto *p)
+{
+    return p->job->label ? PT_TL_CPUS / p->job->logs : PT_TL_CPUS;
+}
+
+static bool has_processor(struct pt_perfetto *p, uint32_t cpu)
+{
+    if (cpu < processors_each(p))
+        return true;
+    pt_job_left_out(p->job, PT_TL_NOTE_BACK_END,
+                    "a switch on processor %lu: of %lu logs in one trace each has room for %lu",
+                    (unsigned long)cpu, (unsigned long)p->job->logs,
+                    (unsigned long)processors_each(p));
+    return false;
 }
 
 static void put_run(void *self, int64_t ns, uint32_t cpu, const struct pt_tl_runner *prev,
@@ -309,18 +333,18 @@ static void put_run(void *self, int64_t ns, uint32_t cpu, const struct pt_tl_run
     struct pt_perfetto *p = self;
     size_t packet, bundle, event, mark;
 
-    if (before_1970(p, ns, true))
+    if (before_1970(p, ns, true) || !has_processor(p, cpu))
         return;
     packet = open_packet(p, ns);
     bundle = pt_pb_open(&p->out, PACKET_FTRACE_EVENTS);
-    pt_pb_uint(&p->out, BUNDLE_CPU, cpu);
+    pt_pb_uint(&p->out, BUNDLE_CPU, cpu + p->job->number * processors_each(p));
     event = pt_pb_open(&p->out, BUNDLE_EVENT);
     pt_pb_uint(&p->out, FTRACE_TIMESTAMP, (uint64_t)ns);
-    pt_pb_uint(&p->out, FTRACE_PID, (uint64_t)prev->tid);
+    pt_pb_uint(&p->out, FTRACE_PID, thread_of(p, prev));
     mark = pt_pb_open(&p->out, FTRACE_SCHED_SWITCH);
-    put_side(&p->out, prev, PREV_COMM, PREV_PID, PREV_PRIO);
+    put_side(p, prev, PREV_COMM, PREV_PID, PREV_PRIO);
     pt_pb_uint(&p->out, PREV_STATE, states[why]);
-    put_side(&p->out, next, NEXT_COMM, NEXT_PID, NEXT_PRIO);
+    put_side(p, next, NEXT_COMM, NEXT_PID, NEXT_PRIO);
     pt_pb_close(&p->out, mark);
     pt_pb_close(&p->out, event);
     pt_pb_close(&p->out, bundle);
@@ -335,7 +359,7 @@ static void put_stats(struct pt_perfetto *p, const uint64_t lost[POSIXTRACE_LOSS
 
     for (unsigned i = 0; i < POSIXTRACE_LOSS_CAUSES; i++)
         sum += lost[i];
-    pt_pb_uint(&p->out, PACKET_SEQUENCE_ID, 1);
+    pt_pb_uint(&p->out, PACKET_SEQUENCE_ID, p->job->number + 1);
     mark = pt_pb_open(&p->out, PACKET_TRACE_STATS);
     buffer = pt_pb_open(&p->out, STATS_BUFFERS);
     pt_pb_uint(&p->out, BUFFER_TRACE_WRITER_PACKET_LOSS, sum);
@@ -352,7 +376,7 @@ static void put_lost(void *self, const struct pt_tl_track *t, int64_t ns,
     size_t packet, mark;
 
     packet = open_packet(p, ns < 0 ? 0 : ns);
-    mark = open_event(p, INSTANT, pt_perfetto_uuid(t));
+    mark = open_event(p, INSTANT, pt_perfetto_uuid(p, t));
     pt_pb_uint(
         &p->out, EVENT_NAME_IID,
         pt_perfetto_name(p, INTERNED_EVENT_NAMES, &p->names.lost_name, name, sizeof name - 1));
@@ -370,37 +394,72 @@ static const struct pt_tl_ops ops = {
     put_run,           put_lost,          NULL,      put_cut, NULL,        NULL
 };
 
-static int work(struct pt_perfetto *p)
+static int begin(struct pt_perfetto *p)
 {
     if (!pt_pb_init(&p->out, FIRST_BYTES) || !pt_pb_init(&p->interned, PT_PB_LEAST))
         return pt_job_fail(p->job, ENOMEM, "no memory for packets");
     p->timeline = pt_timeline_new(p->job, &ops, p);
-    while (p->timeline && pt_timeline_next(p->timeline))
-        ;
-    if (p->timeline)
-        pt_timeline_end(p->timeline);
-    if (!p->job->error)
-        flush(p);
     return p->job->error;
 }
 
-static int write_perfetto(struct pt_job *job)
+static int work(struct pt_perfetto *list, size_t count, struct pt_timeline **timelines)
 {
-    struct pt_perfetto *p = calloc(1, sizeof *p);
-    int error;
+    const bool failed = false;
 
-    if (!p)
-        return pt_job_fail(job, ENOMEM, "no memory for the names");
-    p->job = job;
-    error = work(p);
+    for (size_t i = 0; i < count; i++) {
+        int error = begin(&list[i]);
+
+        if (error)
+            return error;
+        timelines[i] = list[i].timeline;
+    }
+    pt_timelines_run(timelines, count, &failed);
+    for (size_t i = 0; i < count; i++)
+        if (list[i].job->error)
+            return list[i].job->error;
+    for (size_t i = 0; i < count; i++) {
+        pt_timeline_end(list[i].timeline);
+        if (!list[i].job->error)
+            flush(&list[i]);
+        if (list[i].job->error)
+            return list[i].job->error;
+    }
+    return 0;
+}
+
+static void deinit(struct pt_perfetto *p)
+{
     pt_timeline_free(p->timeline);
     for (size_t i = 0; i < PT_TL_TYPES; i++)
         free(p->names.fields[i]);
     free(p->labels);
     pt_pb_deinit(&p->interned);
     pt_pb_deinit(&p->out);
-    free(p);
+}
+
+/* Each log is a sequence of packets of its own; readers sort them by time. */
+static int write_logs(struct pt_job *const *jobs, size_t count)
+{
+    struct pt_perfetto *list = calloc(count, sizeof *list);
+    struct pt_timeline **timelines = calloc(count, sizeof(struct pt_timeline *));
+    int error = 0;
+
+    if (!list || !timelines)
+        error = pt_job_fail(jobs[0], ENOMEM, "no memory for the names");
+    for (size_t i = 0; !error && i < count; i++)
+        list[i].job = jobs[i];
+    if (!error)
+        error = work(list, count, timelines);
+    for (size_t i = 0; list && i < count; i++)
+        deinit(&list[i]);
+    free(timelines);
+    free(list);
     return error;
+}
+
+static int write_perfetto(struct pt_job *job)
+{
+    return write_logs(&job, 1);
 }
 
 static const struct posixtrace_format_option options[] = { PT_TL_OPTION_LINES, { NULL, NULL } };
@@ -411,4 +470,5 @@ const struct pt_format pt_format_perfetto = {
                .exports = true,
                .options = options },
     .write = write_perfetto,
+    .write_logs = write_logs,
 };

@@ -50,8 +50,9 @@ void pt_perfetto_track(void *self, const struct pt_tl_track *t);
 /* Describes the track of an option's counter. */
 void pt_perfetto_counter(struct pt_perfetto *p, struct pt_tl_track *process, unsigned option);
 /* Numbers of tracks: no two are the same. */
-uint64_t pt_perfetto_uuid(const struct pt_tl_track *t);
-uint64_t pt_perfetto_counter_uuid(const struct pt_tl_track *process, unsigned option);
+uint64_t pt_perfetto_uuid(const struct pt_perfetto *p, const struct pt_tl_track *t);
+uint64_t pt_perfetto_counter_uuid(const struct pt_perfetto *p, const struct pt_tl_track *process,
+                                  unsigned option);
 /* The number of a text in one of the lists of InternedData, new if *number is 0. */
 uint64_t pt_perfetto_name(struct pt_perfetto *p, uint32_t list, uint64_t *number, const char *text,
                           size_t length);

@@ -18,7 +18,8 @@ const struct pt_format pt_format_kev = { { "kev",
                                            "QNX Neutrino: the file that tracelogger writes (.kev)",
                                            true, true, false, false, NULL, pt_kev_options },
                                          pt_kev_write,
-                                         pt_kev_read };
+                                         pt_kev_read,
+                                         NULL };
 
 /* ---- the text of the same traces ---- */
 
@@ -29,5 +30,6 @@ const struct pt_format pt_format_traceprinter = {
     { "traceprinter", "QNX Neutrino: the text that 'traceprinter -n' prints", true, true, false,
       false, NULL, pt_kev_options },
     pt_traceprinter_write,
-    pt_traceprinter_read
+    pt_traceprinter_read,
+    NULL
 };

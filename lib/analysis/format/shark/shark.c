@@ -15,4 +15,5 @@ const struct pt_format pt_format_shark = { { "shark",
                                              "S.Ha.R.K. tracer: chunks (.dat) and its UDP packets",
                                              true, true, false, false, NULL, options },
                                            pt_shark_write,
-                                           pt_shark_read };
+                                           pt_shark_read,
+                                           NULL };

@@ -254,14 +254,55 @@ static void show(struct pt_timeline *tl, struct pt_tl_track *t)
         tl->ops->instant(tl->self, t, &tl->ev);
 }
 
+/* Of several logs no number may be that of another. */
+static bool has_number(struct pt_job *job, int32_t number)
+{
+    if (!job->label || (number >= 0 && number < POSIXTRACE_EXPORT_STEP))
+        return true;
+    pt_job_fail(job, EOVERFLOW,
+                "%s has the process or thread %ld; of several logs in one trace such numbers are "
+                "below %d",
+                job->label, (long)number, POSIXTRACE_EXPORT_STEP);
+    return false;
+}
+
+/* Reads the next one, if that is not done. */
+static bool look_ahead(struct pt_timeline *tl)
+{
+    if (!tl->has_next)
+        tl->has_next = pt_job_next(tl->job, &tl->next) && has_number(tl->job, tl->next.pid) &&
+                       has_number(tl->job, tl->next.tid);
+    return tl->has_next;
+}
+
+bool pt_timelines_run(struct pt_timeline *const *list, size_t count, const bool *failed)
+{
+    for (;;) {
+        struct pt_timeline *first = NULL;
+
+        for (size_t i = 0; i < count; i++) {
+            if (look_ahead(list[i]) && (!first || list[i]->next.ns < first->next.ns))
+                first = list[i];
+            if (list[i]->job->error)
+                return false;
+        }
+        if (!first)
+            return true;
+        if (!pt_timeline_next(first) || *failed)
+            return false;
+    }
+}
+
 bool pt_timeline_next(struct pt_timeline *tl)
 {
     struct posixtrace_event e;
     struct pt_tl_type *type;
     struct pt_tl_track *t;
 
-    if (!pt_job_next(tl->job, &e))
+    if (!look_ahead(tl))
         return false;
+    tl->has_next = false;
+    e = tl->next;
     if (tl->clock++ == 0) {
         tl->first_ns = e.ns;
         tl->ops->first(tl->self, e.ns);

@@ -175,6 +175,9 @@ struct pt_timeline *pt_timeline_new(struct pt_job *job, const struct pt_tl_ops *
 void pt_timeline_free(struct pt_timeline *tl); /* or NULL */
 /* The next event to the back end; false: there is none, or an error. */
 bool pt_timeline_next(struct pt_timeline *tl);
+/* Those of several logs to their back ends, in the order of time, until there are none; false: an
+ * error, or *failed was set. */
+bool pt_timelines_run(struct pt_timeline *const *list, size_t count, const bool *failed);
 /* After the last event: reports lost events, and options that matched none. */
 void pt_timeline_end(struct pt_timeline *tl);
 /* Is a time whole, so that the event at its end belongs to the one at its start?  False: events

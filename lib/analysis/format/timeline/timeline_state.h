@@ -35,6 +35,8 @@ struct pt_timeline {
     int64_t gap_ns;           /* the end of the last such place */
     struct pt_cuts cuts;
     uint64_t has_open[PT_TL_SETS * PT_TL_WAYS / 64]; /* bits: tracks that may have open slices */
+    bool has_next;                                   /* read, and not shown yet */
+    struct posixtrace_event next;
     struct pt_tl_event ev;
     char ignores[512]; /* text of ev */
     struct pt_tl_track tracks[PT_TL_SETS][PT_TL_WAYS];
