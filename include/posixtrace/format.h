@@ -16,6 +16,7 @@
 #include <sys/types.h>
 #include <posixtrace/event.h>
 #include <posixtrace/log.h>
+#include <posixtrace/sync.h>
 #include <posixtrace/typed.h>
 
 #ifdef __cplusplus
@@ -69,6 +70,9 @@ struct posixtrace_conversion {
     /* Export: wants refuses all earlier events.  A gap that began before this time and lasts
      * until then begins with a mark at this time.  NULL: there is no such time. */
     const int64_t *from_ns;
+    /* Export: the clocks that were applied to the stream, for formats that have their errors
+     * (parquet).  NULL: none. */
+    const posixtrace_sync_t *clocks;
 };
 
 /*

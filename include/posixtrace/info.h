@@ -85,6 +85,8 @@ struct posixtrace_info {
     char host[64];           /* name of the machine that recorded (nodename); "" if unknown */
     uint8_t boot_id[16];     /* of that machine then, as in /proc/sys/kernel/random/boot_id; zeros
                               * if unknown */
+    uint32_t piece; /* logs: which file of a stream that was recorded to several, from 1; 0:
+                              * there is one, or the pieces were opened together */
 };
 
 /*

@@ -24,16 +24,15 @@ extern "C" {
 /*
  * Rows have two columns before those of the table: attempt (UInt64) and loaded (DateTime), the
  * same in all rows.  They say which attempt to load the log the row belongs to, and when that
- * began. host: in the place of the name that the log has.  piece: the column of that name.  fields:
- * how many columns of fields there are at most, 0: 400; fields of others are in the column data
- * only.
+ * began.  host and clocks: as of struct posixtrace_tables_options.  fields: how many columns of
+ * fields there are at most, 0: 400; fields of others are in the column data only.
  */
 struct posixtrace_native_options {
     uint64_t attempt;
     uint32_t loaded; /* seconds since 1970 */
     uint32_t fields;
     const char *host;
-    int64_t piece;
+    const posixtrace_sync_t *clocks;
 };
 
 struct posixtrace_native_column {

@@ -88,6 +88,11 @@ struct posixtrace_interval {
 int posixtrace_sync_error(const posixtrace_sync_t *sync, size_t index, int64_t ns,
                           struct posixtrace_interval *error);
 
+/* The same for all times from from_ns to to_ns: the interval has that of each of them.
+ * EINVAL also: from_ns is later than to_ns. */
+int posixtrace_sync_error_within(const posixtrace_sync_t *sync, size_t index, int64_t from_ns,
+                                 int64_t to_ns, struct posixtrace_interval *error);
+
 /*
  * The time from an event of one clock to an event of another (or the same), both as after
  * posixtrace_sync_apply(): the true difference to_ns - from_ns is within the interval.  Of one

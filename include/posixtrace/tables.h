@@ -17,6 +17,7 @@
 #include <sys/types.h>
 #include <posixtrace/event.h>
 #include <posixtrace/metrics.h>
+#include <posixtrace/sync.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -57,12 +58,14 @@ const char *posixtrace_table_name(unsigned table);
  * fields come after them (docs/fleet.md).  Constant. */
 const struct posixtrace_column *posixtrace_table_column(unsigned table, size_t i);
 
-/* Places of columns.  The first five are the same in all tables. */
+/* Places of columns.  The first ones are the same in all tables. */
 enum posixtrace_common_column {
     POSIXTRACE_COLUMN_HOST,
     POSIXTRACE_COLUMN_BOOT,
     POSIXTRACE_COLUMN_LOG,
     POSIXTRACE_COLUMN_PIECE,
+    POSIXTRACE_COLUMN_CLOCK_LEAST,
+    POSIXTRACE_COLUMN_CLOCK_MOST,
     POSIXTRACE_COLUMN_POSITION,
     POSIXTRACE_COMMON_COLUMNS
 };
@@ -138,10 +141,11 @@ typedef struct posixtrace_tables posixtrace_tables_t;
  * host: in the place of the name that the log has.  metrics: to measure, with the kind "metric";
  * NULL: those of the set "linux" that have an event in the log, and all pairs of events from
  * x:begin to x:end.  no_symbols: sites are null; debug_dir: as of posixtrace_symbols_create().
- * piece: of a log in pieces, which one it is; else 0.  causes: measurements have what the thread
- * did meanwhile.  wants: only measurements that begin with such an event.  progress: called now and
- * then with the events that were read, of all passes; another result than 0 ends the call, which
- * returns it.  All may be NULL or false.  They have to live as long as the tables.
+ * causes: measurements have what the thread did meanwhile.  wants: only measurements that begin
+ * with such an event.  progress: called now and then with the events that were read, of all passes;
+ * another result than 0 ends the call, which returns it.  clocks: those that were applied to trid
+ * (posixtrace_sync_apply()), for the columns clock_least and clock_most.  All may be NULL or false.
+ * They have to live as long as the tables.
  */
 struct posixtrace_tables_options {
     const char *host;
@@ -149,11 +153,11 @@ struct posixtrace_tables_options {
     size_t metric_count;
     bool no_symbols;
     const char *debug_dir;
-    uint32_t piece;
     bool causes;
     bool (*wants)(void *context, const struct posixtrace_event *begin);
     int (*progress)(void *context, uint64_t events);
     void *context;
+    const posixtrace_sync_t *clocks;
 };
 
 /*
@@ -161,6 +165,7 @@ struct posixtrace_tables_options {
  * them before the stream is closed.
  *
  * EINVAL   trid is not a pre-recorded stream, tables is NULL, or size is 0 and options is not NULL
+ * ENOENT   none of the clocks is that of the log
  * ENOMEM; others as posixtrace_get_info()
  */
 int posixtrace_tables_create(trace_id_t trid, const struct posixtrace_tables_options *options,

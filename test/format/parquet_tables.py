@@ -20,6 +20,7 @@ from parquet_logs import line, need
 CASE, TOOL, SHOW, LOSSY = sys.argv[1:5]
 TABLES = ["events", "gaps", "measurements"]
 DAY = 86400 * 10**9
+PIECE_AT = 328  # in a log's header: docs/log-format.md, 2
 
 
 def run(*command, status=0, **options):
@@ -89,10 +90,13 @@ def case_add(folder):
     changed = {n for n in names if (out / n).read_bytes() != before[n]}
     need(changed == {f"{t}/{identity(first)}.parquet" for t in TABLES}, changed)
     need(set(File((out / "events" / f"{identity(first)}.parquet").read_bytes()).by_name["host"].values) == {"other"}, "host")
-    export(first, folder / "pieces", "--piece=12")
-    need(files_of(folder / "pieces") == [f"{t}/{identity(first)}-000012.parquet" for t in TABLES], files_of(folder / "pieces"))
-    need(set(File((folder / "pieces/events" / f"{identity(first)}-000012.parquet").read_bytes()).by_name["piece"].values) ==
-         {12}, "piece")
+    piece = pathlib.Path(__file__).resolve().parent.parent / "data" / "log-1" / "piece.ptl"
+    number = int.from_bytes(piece.read_bytes()[PIECE_AT:PIECE_AT + 4], "little")
+    need(number > 0, "the header has the number of the piece")
+    export(piece, folder / "pieces")
+    file = f"{identity(piece)}-{number:06}.parquet"
+    need(files_of(folder / "pieces") == [f"{t}/{file}" for t in TABLES], files_of(folder / "pieces"))
+    need(set(File((folder / "pieces/events" / file).read_bytes()).by_name["piece"].values) == {number}, "piece")
     bad = folder / "bad.ptl"
     bad.write_bytes(first.read_bytes()[:100])
     export(bad, out, status=1)
@@ -101,7 +105,7 @@ def case_add(folder):
     (folder / "plain").write_text("x")
     need(export(first, folder / "plain", status=1).returncode == 1, "a file is no folder")
     need(sorted(p.name for p in folder.iterdir()) == ["bad.ptl", "one.ptl", "out", "pieces", "plain", "stream.ptl"], "left")
-    for option in ("--table=gaps", "--time=now", "--piece=x", "--piece=-1", "--piece=4294967296"):
+    for option in ("--table=gaps", "--time=now", "--time="):
         export(first, folder / "none", option, "--force", status=1)
     run("export", "--to=parquet", "--hive", first, folder / "none.parquet", status=1)
     run("export", "--to=parquet", "--table=none", first, folder / "none.parquet", status=1)
@@ -113,6 +117,30 @@ def import_log(folder, events, name="days"):
     (folder / f"{name}.jsonl").write_text("".join(events))
     run("import", "--from=jsonl", folder / f"{name}.jsonl", folder / f"{name}.ptl")
     return folder / f"{name}.ptl"
+
+
+def case_sync(folder):
+    """Times of the common clock, and its error in each row; null without it, from a pipe and without events."""
+    start, number = 1795255200 * 10**9, [n.to_bytes(4, "little") for n in range(5)]
+    a = [line(start + at, event, number[n], description="u32 id" if i < 2 else None) for i, (at, event, n) in
+         enumerate(((10**6, "send", 1), (33 * 10**5, "recv", 2), (5 * 10**6, "send", 3), (73 * 10**5, "recv", 4)))]
+    b = [line(start + at, event, number[n], description="u32 id" if i < 2 else None) for i, (at, event, n) in
+         enumerate(((-2489 * 10**5, "recv", 1), (-247 * 10**6, "send", 2), (-2449 * 10**5, "recv", 3), (-243 * 10**6, "send", 4)))]
+    logs = [import_log(folder, a, "a"), import_log(folder, b, "b")]
+    run("sync", "--pair=send by id..recv by id", "-o", folder / "two.sync", *logs)
+    widths = []
+    for log in logs:
+        export(log, folder / "out", f"--sync={folder}/two.sync")
+        columns = File((folder / "out/events" / f"{identity(log)}.parquet").read_bytes()).by_name
+        shown = run("print", "--format=jsonl", f"--sync={folder}/two.sync", log).stdout.splitlines()
+        need(columns["time"].values == [json.loads(one)["ts"] for one in shown], "times")
+        ends = {*zip(columns["clock_least"].values, columns["clock_most"].values)}
+        need(len(ends) == 1 and all(least <= 0 <= most for least, most in ends), ends)
+        widths += [most - least for least, most in ends]
+    need(widths[0] == 0 < widths[1] < 2 * 10**6, "the first one is the common clock", widths)
+    export(logs[1], folder / "own")
+    columns = File((folder / "own/events" / f"{identity(logs[1])}.parquet").read_bytes()).by_name
+    need({*columns["clock_least"].values, *columns["clock_most"].values} == {None}, "no clock was given")
 
 
 def case_hive(folder):

@@ -14,12 +14,14 @@ import os
 import pathlib
 import random
 import shutil
+import signal
 import socket
 import struct
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "format"))
 from parquet_logs import line, random_log, random_types  # noqa: E402
@@ -196,11 +198,239 @@ def again(server, folder):
     piece = pathlib.Path(__file__).resolve().parent.parent / "data" / "log-1" / "piece.ptl"
     load(server.url(), piece)
     need(server.number(f"SELECT max(piece) FROM events WHERE log = '{log_id(piece)}'") > 0, "the header has the piece")
-    load(server.url(), "--piece=3", log)
-    need(server.query(f"SELECT piece, count() FROM events WHERE log = '{log_id(log)}' GROUP BY piece ORDER BY piece",
-                      "t") == "0\t1000\n3\t1000\n")
+    cut = folder / "cut.ptl"
+    cut.write_bytes(piece.read_bytes()[:-200])
+    done = load(server.url(), cut, status=1)
+    need("it is cut" in done.stderr, done.stderr)
+    subprocess.run([TOOL, "recover", cut], capture_output=True, check=True)
+    need("is loaded already" in load(server.url(), cut).stdout, "what was recovered has all events")
     done = load(server.url("none"), log, status=1)
     need("has no database 'none'" in done.stderr, done.stderr)
+
+
+def record_pieces(folder):
+    """A log in pieces, of a few thousand events."""
+    program = "; ".join(["ls -lR /usr/include > /dev/null"] * 6)
+    subprocess.run([TOOL, "record", "--system", "--quiet", "--rotate=20K", f"--outdir={folder}", "sh", "-c", program],
+                   check=True, capture_output=True, timeout=120)
+    pieces = sorted(folder.glob("*.ptl"))
+    need(len(pieces) > 1, pieces)
+    return pieces
+
+
+def count_of(log):
+    """How many events a log has, and its id."""
+    return len(events_of(log)), log_id(log)
+
+
+def pieces(server, folder):
+    """Pieces are loaded one by one, also by the name of their folder or of their stream."""
+    server.query("CREATE DATABASE t")
+    logs = record_pieces(folder / "in")
+    (folder / "in" / "next-000099.ptl.part").write_bytes(logs[-1].read_bytes())
+    counts = [count_of(log)[0] for log in logs]
+    load(server.url(), logs[0])
+    load(server.url(), folder / "in")
+    got = server.query("SELECT piece, count(), uniqExact(position), max(position) FROM events GROUP BY piece ORDER BY piece", "t")
+    need(got == "".join(f"{i + 1}\t{n}\t{n}\t{n - 1}\n" for i, n in enumerate(counts)), got, counts)
+    done = load(server.url(), folder / "in" / log_id(logs[0]))
+    need(done.stdout.count("is loaded already") == len(logs), done.stdout)
+    need(server.number("SELECT count() FROM events_rows") == sum(counts))
+
+
+class Follower:
+    """posixtrace load --follow."""
+
+    def __init__(self, server, folder, into, *words):
+        self.errors = folder / "errors"
+        self.process = subprocess.Popen([TOOL, "load", f"--to={server.url()}", "--follow", into, *words], env=environment(),
+                                        stdout=open(folder / "output", "ab"), stderr=open(self.errors, "wb"))
+
+    def said(self):
+        return self.errors.read_text()
+
+    def until(self, what, true):
+        for _ in range(1500):
+            if true():
+                return
+            need(self.process.poll() is None, what, "it ended:", self.said())
+            time.sleep(0.02)
+        sys.exit(f"not in 30 s: {what}: {self.said()}")
+
+    def end(self, number=signal.SIGTERM):
+        self.process.send_signal(number)
+        need(self.process.wait(timeout=60) == 0, "exit status", self.process.returncode, self.said())
+
+
+def is_loaded(server, log):
+    count, key = count_of(log)
+    text = server.query(f"SELECT count(), uniqExact(position), piece FROM events WHERE log = '{key}' GROUP BY piece", "t")
+    return any(line.split("\t")[:2] == [str(count)] * 2 for line in text.splitlines())
+
+
+def is_there(server):
+    return server.number("SELECT count() FROM system.tables WHERE database = 't' AND name = 'events'") > 0
+
+
+def follow(server, folder):
+    """Logs of a folder, and those that come; names of copies that are under way, broken logs, errors of the server."""
+    server.query("CREATE DATABASE t")
+    into = folder / "in"
+    (into / "host a").mkdir(parents=True)
+    (into / ".partial").mkdir()
+    here, renamed, half, late = (simple_log(folder / f"{i}.ptl", 500, i) for i in range(4))
+    shutil.copy(here, into / "host a" / "here.ptl")
+    for name in ("renamed.ptl.part", ".renamed.ptl.x81K2a", ".partial/renamed.ptl"):
+        shutil.copy(renamed, into / name)
+    (into / "broken.ptl").write_text("this is not a log")
+    follower = Follower(server, folder, into)
+    follower.until("the log at the start", lambda: is_there(server) and is_loaded(server, here))
+    with open(into / "half.ptl", "wb") as copy:
+        copy.write(half.read_bytes()[:-500])
+        copy.flush()
+        follower.until("the broken one", lambda: "broken.ptl" in follower.said())
+        need(server.query("SELECT DISTINCT log FROM events", "t") == log_id(here) + "\n", "a log that is not complete is seen")
+        copy.write(half.read_bytes()[-500:])
+    follower.until("what was written", lambda: is_loaded(server, half))
+    (into / "renamed.ptl.part").rename(into / "renamed.ptl")
+    follower.until("what was renamed", lambda: is_loaded(server, renamed))
+    logs = record_pieces(into / "host b")
+    follower.until("pieces in a new folder", lambda: all(is_loaded(server, log) for log in logs))
+    server.kill()
+    shutil.copy(late, into / "late.ptl")
+    follower.until("the server", lambda: "until the server takes it" in follower.said())
+    time.sleep(2.5)
+    server.start()
+    follower.until("what came meanwhile", lambda: is_loaded(server, late))
+    follower.until("the news", lambda: "takes logs again" in follower.said())
+    (into / "broken.ptl").unlink()
+    follower.end()
+    said = follower.said().splitlines()
+    need(len(said) == 4 and sum("broken.ptl" in line for line in said) == 1, said)
+    rows = server.number("SELECT count() FROM events_rows")
+    follower = Follower(server, folder, into)
+    shutil.copy(simple_log(folder / "last.ptl", 7, 77), into / "last.ptl")
+    follower.until("another one", lambda: is_loaded(server, into / "last.ptl"))
+    follower.end(signal.SIGINT)
+    need(server.number("SELECT count() FROM events_rows") == rows + 7 and not follower.said(), "logs are loaded again", follower.said())
+
+
+def live(server, folder):
+    """A recording into the folder, by a name of its own and in pieces: loaded when it is complete."""
+    server.query("CREATE DATABASE t")
+    into = folder / "in"
+    into.mkdir()
+    follower = Follower(server, folder, into)
+    with subprocess.Popen([TOOL, "record", "--quiet", "-o", into / "live.ptl", "cat"], stdin=subprocess.PIPE) as recording:
+        follower.until("the recording", lambda: (into / "live.ptl").exists())
+        other = simple_log(folder / "other.ptl", 50)
+        shutil.copy(other, into / "other.ptl")
+        follower.until("another log", lambda: is_there(server) and is_loaded(server, other))
+        time.sleep(2)
+        need(server.number("SELECT uniqExact(log) FROM events") == 1, "a log that is written is seen")
+        recording.stdin.close()
+    follower.until("the end of the recording", lambda: is_loaded(server, into / "live.ptl"))
+    gone = into / "gone.ptl"
+    server.process.send_signal(signal.SIGSTOP)
+    shutil.copy(simple_log(folder / "gone.ptl", 50, 9), gone)
+    time.sleep(1)
+    follower.process.send_signal(signal.SIGTERM)   # the job is under way, and ends
+    time.sleep(0.5)
+    server.process.send_signal(signal.SIGCONT)
+    need(follower.process.wait(timeout=60) == 0 and not follower.said(), follower.said())
+    need(is_loaded(server, gone), "what was under way")
+
+
+def stopped(server, folder):
+    """Signals at any time: the views show whole logs, and the next one loads the rest."""
+    server.query("CREATE DATABASE t")
+    into = folder / "in"
+    into.mkdir()
+    logs = [simple_log(into / f"{i}.ptl", 30000, i) for i in range(4)]
+    for i in range(2 if SHORT else 5):
+        follower = Follower(server, folder, into, "-j2")
+        time.sleep(rng.random())
+        for _ in range(i % 2):
+            follower.process.send_signal(signal.SIGTERM)
+        follower.end()
+        if is_there(server):
+            seen = server.query("SELECT log, count(), uniqExact(position) FROM events GROUP BY log", "t")
+            need(all(one.split("\t")[1:] == ["30000"] * 2 for one in seen.splitlines()), "parts are seen:", seen)
+    follower = Follower(server, folder, into)
+    follower.until("the rest", lambda: is_there(server) and all(is_loaded(server, log) for log in logs))
+    follower.end()
+    count_once(server, logs, 30000)
+
+
+def sync(server, folder):
+    """Times of the common clock, with the interval of its error; b's clock is 0.25 s slow."""
+    server.query("CREATE DATABASE t")
+    start = 1795255200 * 10**9
+
+    def messages(name, events):
+        return make_log(folder / name, "".join(
+            line(start + at, event, struct.pack("<I", n), description="u32 id" if i < 2 else None)
+            for i, (at, event, n) in enumerate(events)))
+    a = messages("a.ptl", ((1000000, "send", 1), (3300000, "recv", 2), (5000000, "send", 3), (7300000, "recv", 4)))
+    b = messages("b.ptl", ((-248900000, "recv", 1), (-247000000, "send", 2), (-244900000, "recv", 3), (-243000000, "send", 4)))
+    clocks = folder / "two.sync"
+    subprocess.run([TOOL, "sync", "--pair=send by id..recv by id", "-o", clocks, a, b], check=True, capture_output=True)
+    load(server.url(), a)
+    load(server.url(), f"--sync={clocks}", a, status=1)
+    need("another clock" in load(server.url(), f"--sync={clocks}", a, status=1).stderr)
+    load(server.url(), f"--sync={clocks}", "--replace", a)
+    load(server.url(), f"--sync={clocks}", b)
+    order = server.query("SELECT event, `send.id`, `recv.id` FROM events ORDER BY time", "t").split()
+    need([n for n in order if n.isdigit()] == list("11223344"), order)
+    for log in (a, b):
+        text = subprocess.run([TOOL, "print", "--format=jsonl", f"--sync={clocks}", log], capture_output=True, check=True).stdout
+        times = [json.loads(one)["ts"] for one in text.splitlines()]
+        got = rows_of(server, log_id(log))
+        need([int(row["time"]) for row in got] == times, times, got)
+        need(len({(row["clock_least"], row["clock_most"]) for row in got}) == 1, got)
+        least, most = int(got[0]["clock_least"]), int(got[0]["clock_most"])
+        true = 0 if log == a else 250000000
+        need(all(least <= start + at + true - int(row["time"]) <= most and most - least < 2000000
+                 for at, row in zip((1000000, 3300000, 5000000, 7300000) if log == a else
+                                    (-248900000, -247000000, -244900000, -243000000), got)), least, most, got)
+    need(any(int(row["clock_least"]) < 0 < int(row["clock_most"]) for row in got), "it has a width", got)
+    need(server.query("SELECT DISTINCT clock_least <= 0, clock_most >= 0 FROM gaps", "t") in ("", "1\t1\n"))
+    done = load(server.url(), f"--sync={clocks}", simple_log(folder / "c.ptl", 5), status=1)
+    need("no clock of the host" in done.stderr, done.stderr)
+    plain = simple_log(folder / "d.ptl", 5)
+    load(server.url(), plain)
+    need(rows_of(server, log_id(plain))[0]["clock_least"] is None, "no clock was given")
+
+
+def full(server, folder):
+    """The disk of the server is full."""
+    server.stop()
+    small = folder / "small"
+    small.mkdir()
+    if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64m", "none", small], check=False,
+                                           capture_output=True).returncode:
+        skip("mounting a small file system needs root")
+    little = None
+    try:
+        little = Server(small)
+        little.query("CREATE DATABASE t")
+        first, log = simple_log(folder / "first.ptl", 100), simple_log(folder / "a.ptl", 400000)
+        load(little.url(), first)
+        room = shutil.disk_usage(small).free - 2 * 2**20
+        (small / "ballast").write_bytes(bytes(room))
+        done = load(little.url(), "--tries=2", log, status=1)
+        need("the server says: " in done.stderr and "space" in done.stderr, done.stderr)
+        need("load it again" in done.stderr, done.stderr)
+        need(little.query("SELECT count(), uniqExact(log) FROM events", "t") == "100\t1\n", "rows are seen")
+        need(little.number("SELECT count() FROM loads") == 1)
+        (small / "ballast").unlink()
+        load(little.url(), log)
+        count_once(little, [log], 400000)
+        count_once(little, [first], 100)
+    finally:
+        if little:
+            little.stop()
+        subprocess.run(["umount", "-l", small], check=True)
 
 
 def at_once(server, folder):

@@ -58,7 +58,7 @@ class Engine:
             view, _, fresh, _ = sql.split("`")[3::4]
             self.tables[view] = self.tables.pop(fresh)
         elif sql.startswith("SELECT attempt"):
-            text = f"{self.committed}\t10\n" if self.committed else ""
+            text = f"{self.committed}\t10\t0\t0\t1\t-1\n" if self.committed else ""
         elif sql.startswith("SELECT count()"):
             text = f"{self.rows}\n" if "events_rows" in sql else "0\n"
         elif sql.startswith("INSERT INTO") and "FORMAT Native" in sql:
@@ -259,7 +259,7 @@ def test_logs(log, folder):
                if r.startswith("INSERT INTO `t`.`loads`")]
     need(len(numbers) == 1 and numbers[0] >> 56 == 1, "a greater number takes the place", numbers)
     fake.engine.answer = lambda sql, body, answer=fake.engine.answer: (
-        (200, {}, "5\t9\n") if sql.startswith("SELECT attempt") else answer(sql, body))
+        (200, {}, "5\t9\t0\t0\t1\t-1\n") if sql.startswith("SELECT attempt") else answer(sql, body))
     done = load(url, log)
     need(done.returncode == 1 and "loaded with 9 events, and has 10 now; --replace" in done.stderr, done)
     with open(log, "rb") as pipe, subprocess.Popen(["cat"], stdin=pipe, stdout=subprocess.PIPE) as cat:

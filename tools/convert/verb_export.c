@@ -21,6 +21,7 @@
 #include "convert/packet_output.h"
 #include "convert/several_traces.h"
 #include "common/progress.h"
+#include "common/sync_option.h"
 #include "common/tool.h"
 
 enum { CAUSES = 1, FORMAT, FORCE, HIVE, LIST, OUTPUT, STRICT };
@@ -209,6 +210,7 @@ static int export_log(struct export *ex)
         return status;
     shown = is_standard_output(ex) ? NULL : quote_copy(ex->out_path);
     convert.c.name = shown ? shown : "standard output";
+    convert.c.clocks = sync_option_clocks();
     progress_begin("events", ex->log.info.events);
     status = prepare(ex);
     if (status == EXIT_DONE)

@@ -59,7 +59,7 @@ static char *join(const char *folder, const char *name)
     return path;
 }
 
-static bool is_log_name(const char *name)
+bool folder_is_log_name(const char *name)
 {
     size_t length = strlen(name);
 
@@ -108,7 +108,7 @@ static int read_folder(struct entries *l, const char *folder)
     if (!dir)
         return errno;
     for (errno = 0; (entry = readdir(dir)); errno = 0)
-        if (is_log_name(entry->d_name) ||
+        if (folder_is_log_name(entry->d_name) ||
             (entry->d_name[0] != '.' && pieces_is_part(entry->d_name)))
             add_file(l, folder, entry->d_name);
     error = errno;

@@ -10,10 +10,11 @@
  * So rows of a loader, server or network that fails are in no view, and the next attempt starts
  * from nothing.  Insertions of the server need not be idempotent for that.
  *
- * verb_load.c: options, a process for each log.  load_log.c: one log.  load_make.c: makes tables,
- * views and columns, by the statements of load_schema.c.  load_sql.c: names and texts in SQL.
- * load_http.c, load_answer.c: the client.  load_curl.c: its library.  load_url.c: its address and
- * secrets.
+ * verb_load.c: options.  load_all.c: logs that are named.  load_follow.c: those that appear in
+ * folders, which load_scan.c looks for.  load_jobs.c: a process for each log.  load_log.c: one log.
+ * load_make.c: makes tables, views and columns, by the statements of load_schema.c.  load_sql.c:
+ * names and texts in SQL.  load_http.c, load_answer.c: the client.  load_curl.c: its library.
+ * load_url.c: its address and secrets.
  */
 #ifndef LOAD_H
 #define LOAD_H
@@ -33,10 +34,10 @@ struct load_options {
     const char *host;
     unsigned timeout; /* seconds without progress */
     unsigned tries;   /* of a log */
-    unsigned piece;   /* of a rotated log; 0: it is in one piece */
     unsigned jobs;    /* 0: as many as processors */
     bool replicated;
     bool replace;
+    bool follow;
 };
 
 /* Where to load to. */
@@ -53,8 +54,16 @@ void load_target_free(struct load_target *t);
 
 /* Makes the tables and views that the target lacks: EXIT_DONE, or a status after a message. */
 int load_prepare(const struct load_target *t);
+/* Other statuses of load_log(), with --follow.  After a message, too. */
+enum { LOAD_UNFINISHED = 20, LOAD_NO_SERVER = 21 };
+
 /* Loads a log, in a process of its own; the same.  *rows: how many were sent so far, for another
  * process that reads it now and then. */
 int load_log(const struct load_target *t, const char *path, volatile uint64_t *rows);
+
+/* Loads these logs, and the complete pieces of folders. */
+int load_all(const struct load_target *t, const char **logs, size_t count);
+/* Loads the logs in these folders, and those that appear there, until a signal comes. */
+int load_follow(const struct load_target *t, const char **folders, size_t count);
 
 #endif

@@ -17,6 +17,7 @@
 #include <time.h>
 
 #include "common/stdout_buffer.h"
+#include "common/sync_option.h"
 #include "common/tool.h"
 #include "common/units.h"
 #include "input/log_file.h"
@@ -33,8 +34,8 @@ struct attempt {
     struct load_http *http;
     struct log_file log;
     char id[ID_TEXT];
-    uint32_t piece;          /* 0: the log is in one */
-    volatile uint64_t *rows; /* of all tables, for the caller */
+    struct posixtrace_interval clock; /* its error, as the columns have it */
+    volatile uint64_t *rows;          /* of all tables, for the caller */
     uint64_t attempt;
     uint32_t loaded;
     uint64_t counts[POSIXTRACE_TABLES];
@@ -44,6 +45,7 @@ struct attempt {
     bool is_open;
     enum load_result result;
     size_t left_out;
+    bool of_log; /* the error is one of the log, not of the server */
 };
 
 uint64_t load_random(void)
@@ -107,6 +109,7 @@ static int on_block(void *context, const struct posixtrace_native_block *block)
 
 static enum load_result log_failed(struct attempt *a, int error)
 {
+    a->of_log = true;
     return load_http_fail(a->http, LOAD_FAILED, "the log cannot be read: %s", strerror(error));
 }
 
@@ -115,7 +118,7 @@ static enum load_result send_table(struct attempt *a, unsigned table)
     struct posixtrace_native_options options = { .attempt = a->attempt,
                                                  .loaded = a->loaded,
                                                  .host = a->target->options->host,
-                                                 .piece = a->piece };
+                                                 .clocks = sync_option_clocks() };
     posixtrace_native_t *native = NULL;
     int error = posixtrace_native_create(a->log.trid, table, &options, sizeof options, &native);
 
@@ -143,7 +146,7 @@ static void put_key(struct load_sql *s, const struct attempt *a)
 {
     load_sql_put(s, " WHERE log = ");
     load_sql_text(s, a->id);
-    load_sql_put(s, " AND piece = %" PRIu32, a->piece);
+    load_sql_put(s, " AND piece = %" PRIu32, a->log.info.piece);
 }
 
 /* A line of numbers.  *found is false: there is no line. */
@@ -168,21 +171,28 @@ static enum load_result ask(struct attempt *a, char *sql, uint64_t *to, size_t c
     return LOAD_DONE;
 }
 
-/* The committed attempt of the greatest number: 0: there is none; and its events. */
-static enum load_result find_committed(struct attempt *a, uint64_t committed[2])
+enum { ATTEMPT, EVENTS, BEGIN_TIME, END_TIME, CLOCK_LEAST, CLOCK_MOST, COMMITTED };
+
+/* The ends of the clock's error, where they are not known: no end can be that. */
+enum { NO_LEAST = 1, NO_MOST = -1 };
+
+/* The committed attempt of the greatest number, 0: there is none; its events, the times of the
+ * first and the last of them, 0: an earlier version has loaded it, and the error of the clock. */
+static enum load_result find_committed(struct attempt *a, uint64_t committed[COMMITTED])
 {
-    enum load_result r;
     struct load_sql s;
     bool found;
 
     load_sql_begin(&s);
-    load_sql_put(&s, "SELECT attempt, events FROM ");
+    load_sql_put(&s,
+                 "SELECT attempt, events, ifNull(begin_time, 0), ifNull(end_time, 0), "
+                 "ifNull(clock_least, %d), ifNull(clock_most, %d) FROM ",
+                 NO_LEAST, NO_MOST);
     load_sql_table(&s, a->place.database, "loads");
     put_key(&s, a);
     load_sql_put(&s, " ORDER BY attempt DESC LIMIT 1 FORMAT TabSeparated");
-    committed[0] = committed[1] = 0;
-    r = ask(a, load_sql_end(&s), committed, 2, &found);
-    return r;
+    memset(committed, 0, COMMITTED * sizeof *committed);
+    return ask(a, load_sql_end(&s), committed, COMMITTED, &found);
 }
 
 /* Has the server all rows of a table? */
@@ -209,6 +219,14 @@ static enum load_result check_table(struct attempt *a, unsigned table)
     return r;
 }
 
+static void put_end(struct load_sql *s, int64_t ns, int64_t none)
+{
+    if (ns == none)
+        load_sql_put(s, ", NULL");
+    else
+        load_sql_put(s, ", %" PRId64, ns);
+}
+
 static enum load_result commit(struct attempt *a)
 {
     enum load_result r;
@@ -218,12 +236,16 @@ static enum load_result commit(struct attempt *a)
     load_sql_begin(&s);
     load_sql_put(&s, "INSERT INTO ");
     load_sql_table(&s, a->place.database, "loads");
-    load_sql_put(&s,
-                 " (log, piece, attempt, loaded, events, measurements, gaps, posixtrace) VALUES (");
+    load_sql_put(&s, " (log, piece, attempt, loaded, events, measurements, gaps, begin_time, "
+                     "end_time, clock_least, clock_most, posixtrace) VALUES (");
     load_sql_text(&s, a->id);
-    load_sql_put(&s, ", %" PRIu32 ", %" PRIu64 ", %" PRIu32, a->piece, a->attempt, a->loaded);
+    load_sql_put(&s, ", %" PRIu32 ", %" PRIu64 ", %" PRIu32, a->log.info.piece, a->attempt,
+                 a->loaded);
     for (unsigned table = 0; table < POSIXTRACE_TABLES; table++)
         load_sql_put(&s, ", %" PRIu64, a->counts[table]);
+    load_sql_put(&s, ", %" PRId64 ", %" PRId64, a->log.info.first_ns, a->log.info.last_ns);
+    put_end(&s, a->clock.least_ns, NO_LEAST);
+    put_end(&s, a->clock.most_ns, NO_MOST);
     load_sql_put(&s, ", '" POSIXTRACE_VERSION "')");
     sql = load_sql_end(&s);
     r = load_http_query(a->http, sql, NULL);
@@ -245,30 +267,48 @@ static void report_loaded(const struct attempt *a)
                   a->log.shown, a->left_out);
 }
 
-static enum load_result report_there(struct attempt *a, const uint64_t committed[2])
+static bool has_other_clock(const struct attempt *a, const uint64_t committed[COMMITTED])
 {
-    if (committed[1] != a->log.info.events)
+    return (committed[BEGIN_TIME] || committed[END_TIME]) &&
+           (committed[BEGIN_TIME] != (uint64_t)a->log.info.first_ns ||
+            committed[END_TIME] != (uint64_t)a->log.info.last_ns ||
+            committed[CLOCK_LEAST] != (uint64_t)a->clock.least_ns ||
+            committed[CLOCK_MOST] != (uint64_t)a->clock.most_ns);
+}
+
+static enum load_result report_there(struct attempt *a, const uint64_t committed[COMMITTED])
+{
+    a->of_log = true;
+    if (committed[EVENTS] != a->log.info.events)
         return load_http_fail(a->http, LOAD_FAILED,
                               "it is loaded with %s events, and has %s now; --replace loads it "
-                              "again; another piece of a rotated log needs --piece",
-                              units_count(committed[1]), units_count(a->log.info.events));
-    out_format("%s: is loaded already, %s events\n", a->log.shown, units_count(committed[1]));
+                              "again",
+                              units_count(committed[EVENTS]), units_count(a->log.info.events));
+    if (has_other_clock(a, committed))
+        return load_http_fail(a->http, LOAD_FAILED,
+                              "it is loaded with the times of another clock; --replace loads it "
+                              "again");
+    if (!a->target->options->follow)
+        out_format("%s: is loaded already, %s events\n", a->log.shown,
+                   units_count(committed[EVENTS]));
     return LOAD_DONE;
 }
 
 static enum load_result load_once(struct attempt *a, bool replace)
 {
-    uint64_t committed[2];
+    uint64_t committed[COMMITTED];
     enum load_result r = find_committed(a, committed);
-    uint64_t generation = committed[0] >> RANDOM_BITS;
+    uint64_t generation = committed[ATTEMPT] >> RANDOM_BITS;
 
     if (r != LOAD_DONE)
         return r;
-    if (committed[0] && !replace)
+    if (committed[ATTEMPT] && !replace)
         return report_there(a, committed);
-    if (committed[0] && ++generation > GENERATIONS)
+    if (committed[ATTEMPT] && ++generation > GENERATIONS) {
+        a->of_log = true;
         return load_http_fail(a->http, LOAD_FAILED, "it was replaced %d times, which is the most",
                               GENERATIONS);
+    }
     a->attempt = generation << RANDOM_BITS | load_random() >> (64 - RANDOM_BITS);
     a->loaded = (uint32_t)time(NULL);
     memset(a->counts, 0, sizeof a->counts);
@@ -295,43 +335,67 @@ static void pause_before(unsigned attempts)
     nanosleep(&t, NULL);
 }
 
+/* The caller of --follow tries again. */
+static int give_up(const struct attempt *a, enum load_result r)
+{
+    bool follow = a->target->options->follow;
+
+    tool_error("%s: %s%s", a->log.shown, load_http_error(a->http),
+               r == LOAD_AGAIN && !follow ? "; nothing of it is to be seen there, load it again"
+                                          : "");
+    return follow && !a->of_log ? LOAD_NO_SERVER : EXIT_FAILED;
+}
+
 static int load_until_done(struct attempt *a)
 {
     const struct load_options *o = a->target->options;
-    bool replace = o->replace;
+    unsigned tries = o->follow ? 1 : o->tries;
 
     for (unsigned n = 0;; n++) {
-        enum load_result r = load_once(a, replace);
+        enum load_result r = load_once(a, o->replace);
 
         if (r == LOAD_DONE)
             return EXIT_DONE;
-        if (r == LOAD_FAILED || n + 1 >= o->tries)
-            return tool_error("%s: %s%s", a->log.shown, load_http_error(a->http),
-                              r == LOAD_AGAIN ? "; nothing of it is to be seen there, load it again"
-                                              : "");
+        if (r == LOAD_FAILED || n + 1 >= tries)
+            return give_up(a, r);
         tool_note("%s: %s; attempt %u of %u follows", a->log.shown, load_http_error(a->http), n + 2,
-                  o->tries);
+                  tries);
         pause_before(n);
     }
+}
+
+/* Has a log that ends without an end mark been completed?  posixtrace recover does that also where
+ * it does not find the writer's memory; a copy that was cut is not complete. */
+static bool has_end(const struct log_file *log)
+{
+    struct posixtrace_log_report report;
+
+    return log->info.end != POSIXTRACE_END_CUT ||
+           (posixtrace_log_check(log->fd, NULL, NULL, &report, sizeof report) == 0 &&
+            report.complete);
 }
 
 /* A log that is still written, or whose last events are elsewhere, has other rows later. */
 static int check_end(const struct log_file *log)
 {
-    if (log->info.end == POSIXTRACE_END_ACTIVE)
-        return tool_error(
-            "%s: it is still being written, and rows of it would be missing for good: "
-            "load it when its recording has ended",
-            log->shown);
+    if (log->info.end == POSIXTRACE_END_ACTIVE) {
+        tool_error("%s: it is still being written, and rows of it would be missing for good: load "
+                   "it when its recording has ended",
+                   log->shown);
+        return LOAD_UNFINISHED;
+    }
+    if (!log->seekable)
+        return tool_error("%s: it is a pipe, which cannot be read again for another attempt; load "
+                          "a file",
+                          log->shown);
     if (log->info.end == POSIXTRACE_END_TAIL)
         return tool_error("%s: its writer died, and its last events are not in the file; first: "
                           "posixtrace recover %s",
                           log->shown, log->shown);
-    if (!log->seekable)
-        return tool_error(
-            "%s: it is a pipe, which cannot be read again for another attempt; load a "
-            "file",
-            log->shown);
+    if (!has_end(log))
+        return tool_error("%s: it is cut: copy it again; if it cannot be had whole: posixtrace "
+                          "recover %s",
+                          log->shown, log->shown);
     return EXIT_DONE;
 }
 
@@ -342,14 +406,20 @@ static struct load_place place_of(const struct load_target *t)
                                 .replicated = t->options->replicated };
 }
 
-/* Which piece of its stream a log is: as the caller or its header has it. */
-static uint32_t piece_of(const struct load_options *o, const struct log_file *log)
+/* As posixtrace_tables_create() finds it. */
+static void find_clock(struct attempt *a)
 {
-    struct posixtrace_piece piece = { .number = 0 };
+    const posixtrace_sync_t *clocks = sync_option_clocks();
+    const struct posixtrace_info *info = &a->log.info;
+    struct posixtrace_interval *e = &a->clock;
+    size_t index;
 
-    if (o->piece)
-        return o->piece;
-    return posixtrace_log_piece(log->fd, &piece, sizeof piece) == 0 ? piece.number : 0;
+    *e = (struct posixtrace_interval){ NO_LEAST, NO_MOST };
+    if (!clocks || info->events == 0 || posixtrace_sync_find(clocks, a->log.trid, &index) != 0)
+        return;
+    posixtrace_sync_error_within(clocks, index, info->first_ns, info->last_ns, e);
+    e->least_ns = e->least_ns == INT64_MIN ? NO_LEAST : e->least_ns;
+    e->most_ns = e->most_ns == INT64_MAX ? NO_MOST : e->most_ns;
 }
 
 int load_log(const struct load_target *t, const char *path, volatile uint64_t *rows)
@@ -360,9 +430,11 @@ int load_log(const struct load_target *t, const char *path, volatile uint64_t *r
     if (status != EXIT_DONE)
         return status;
     status = check_end(&a.log);
-    a.piece = piece_of(t->options, &a.log);
+    if (status == LOAD_UNFINISHED && !t->options->follow)
+        status = EXIT_FAILED;
     for (size_t i = 0; i < sizeof a.log.info.id; i++)
         snprintf(a.id + 2 * i, 3, "%02x", a.log.info.id[i]);
+    find_clock(&a);
     if (status == EXIT_DONE) {
         a.http = load_http_open(t);
         status = a.http ? load_until_done(&a) : EXIT_FAILED;

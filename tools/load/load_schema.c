@@ -16,10 +16,18 @@
 #include "load/load_sql.h"
 #include "load/load_tables.h"
 
-static const struct load_fixed loads[] = { { "log", "String" },     { "piece", "Int64" },
-                                           { "attempt", "UInt64" }, { "loaded", "DateTime" },
-                                           { "events", "UInt64" },  { "measurements", "UInt64" },
-                                           { "gaps", "UInt64" },    { "posixtrace", "String" } };
+static const struct load_fixed loads[] = { { "log", "String" },
+                                           { "piece", "Int64" },
+                                           { "attempt", "UInt64" },
+                                           { "loaded", "DateTime" },
+                                           { "events", "UInt64" },
+                                           { "measurements", "UInt64" },
+                                           { "gaps", "UInt64" },
+                                           { "begin_time", "Nullable(Int64)" },
+                                           { "end_time", "Nullable(Int64)" },
+                                           { "clock_least", "Nullable(Int64)" },
+                                           { "clock_most", "Nullable(Int64)" },
+                                           { "posixtrace", "String" } };
 
 size_t load_fixed_columns(unsigned table, struct load_fixed to[LOAD_FIXED_MAX])
 {

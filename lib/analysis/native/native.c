@@ -52,7 +52,7 @@ static int make_columns(posixtrace_native_t *n)
 static int make_tables(posixtrace_native_t *n)
 {
     struct posixtrace_tables_options options = { .host = n->options.host,
-                                                 .piece = (uint32_t)n->options.piece };
+                                                 .clocks = n->options.clocks };
     struct pt_native_column **c = n->columns + PT_NATIVE_FIRST;
     const struct posixtrace_cell *origin;
     int error = posixtrace_tables_create(n->trid, &options, sizeof options, &n->tables);
@@ -60,11 +60,8 @@ static int make_tables(posixtrace_native_t *n)
     if (error)
         return error;
     origin = posixtrace_tables_origin(n->tables);
-    pt_native_set_text(c[POSIXTRACE_COLUMN_HOST], &origin[POSIXTRACE_COLUMN_HOST]);
-    pt_native_set_text(c[POSIXTRACE_COLUMN_BOOT], &origin[POSIXTRACE_COLUMN_BOOT]);
-    pt_native_set_text(c[POSIXTRACE_COLUMN_LOG], &origin[POSIXTRACE_COLUMN_LOG]);
-    pt_native_set_number(c[POSIXTRACE_COLUMN_PIECE],
-                         (uint64_t)origin[POSIXTRACE_COLUMN_PIECE].number);
+    for (size_t i = 0; i < POSIXTRACE_COLUMN_POSITION; i++)
+        pt_native_set_cell(c[i], &origin[i]);
     return 0;
 }
 

@@ -105,13 +105,10 @@ void pt_native_put_text(struct pt_bytes *to, struct pt_bytes *scratch, const cha
     to->failed |= scratch->failed;
 }
 
-void pt_native_set_text(struct pt_native_column *c, const struct posixtrace_cell *cell)
+static void set_text(struct pt_native_column *c, const struct posixtrace_cell *cell)
 {
     struct pt_bytes scratch = { .at = NULL }, value = { .at = NULL };
 
-    c->constant = true;
-    if (cell->null)
-        return; /* without values, it is in no block */
     pt_native_put_text(&value, &scratch, cell->text, cell->length);
     for (size_t i = 0; i < PT_NATIVE_ROWS; i++)
         pt_parquet_put(&c->values, value.at, value.used);
@@ -119,6 +116,16 @@ void pt_native_set_text(struct pt_native_column *c, const struct posixtrace_cell
     set_not_null(c);
     pt_bytes_free(&value);
     pt_bytes_free(&scratch);
+}
+
+void pt_native_set_cell(struct pt_native_column *c, const struct posixtrace_cell *cell)
+{
+    if (cell->null)
+        c->constant = true; /* without values, it is in no block */
+    else if (c->size)
+        pt_native_set_number(c, (uint64_t)cell->number);
+    else
+        set_text(c, cell);
 }
 
 bool pt_native_column_failed(const struct pt_native_column *c)

@@ -87,8 +87,9 @@ bool pt_native_name_column(struct pt_native_column *c, const char *name);
 void pt_native_free_column(struct pt_native_column *c);
 /* The column is null in rows before row that have no value yet. */
 void pt_native_pad(struct pt_native_column *c, uint32_t row);
+/* All rows have that value. */
 void pt_native_set_number(struct pt_native_column *c, uint64_t v);
-void pt_native_set_text(struct pt_native_column *c, const struct posixtrace_cell *cell);
+void pt_native_set_cell(struct pt_native_column *c, const struct posixtrace_cell *cell);
 bool pt_native_column_failed(const struct pt_native_column *c);
 /* Text as a value: as UTF-8, after its length.  scratch is overwritten. */
 void pt_native_put_text(struct pt_bytes *to, struct pt_bytes *scratch, const char *text,

@@ -200,6 +200,33 @@ int posixtrace_sync_error(const posixtrace_sync_t *sync, size_t index, int64_t n
     return 0;
 }
 
+static void widen(struct posixtrace_interval *w, struct posixtrace_interval by)
+{
+    w->least_ns = by.least_ns < w->least_ns ? by.least_ns : w->least_ns;
+    w->most_ns = by.most_ns > w->most_ns ? by.most_ns : w->most_ns;
+}
+
+/* The ends run on lines between bounds, so the widest place is a bound or an end of the time. */
+int posixtrace_sync_error_within(const posixtrace_sync_t *sync, size_t index, int64_t from_ns,
+                                 int64_t to_ns, struct posixtrace_interval *error)
+{
+    struct posixtrace_interval widest;
+    const struct pt_sync_host *h;
+
+    if (!sync || !error || from_ns > to_ns)
+        return EINVAL;
+    if (index >= sync->host_count)
+        return ENOENT;
+    h = &sync->hosts[index];
+    widest = error_of(h, from_ns);
+    widen(&widest, error_of(h, to_ns));
+    for (size_t i = 0; i < h->bound_count; i++)
+        if (h->bounds[i].ns > from_ns && h->bounds[i].ns < to_ns)
+            widen(&widest, (struct posixtrace_interval){ h->bounds[i].least, h->bounds[i].most });
+    *error = widest;
+    return 0;
+}
+
 static int64_t minus(int64_t a)
 {
     return a == INT64_MIN ? INT64_MAX : a == INT64_MAX ? INT64_MIN : -a;

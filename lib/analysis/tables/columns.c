@@ -15,19 +15,24 @@
         .name = (column), .type = POSIXTRACE_COLUMN_##t, .few = POSIXTRACE_COLUMN_##t == 0, \
         .optional = true, .unit = (u), .about = (text)                                      \
     }
-#define OF_LOG(column, t, null, text)                                                       \
+#define OF_LOG(column, t, null, u, text)                                                    \
     {                                                                                       \
         .name = (column), .type = POSIXTRACE_COLUMN_##t, .few = POSIXTRACE_COLUMN_##t == 0, \
-        .optional = (null), .of_log = true, .unit = "", .about = (text)                     \
+        .optional = (null), .of_log = true, .unit = (u), .about = (text)                    \
     }
 
-#define COMMON                                                                                   \
-    OF_LOG("host", TEXT, true, "name of the machine that recorded; null: the log does not say"), \
-        OF_LOG("boot", TEXT, true,                                                               \
-               "id of that machine's boot, 32 hexadecimal digits; null: unknown"),               \
-        OF_LOG("log", TEXT, false, "id of the stream that was recorded, 32 hexadecimal digits"), \
-        OF_LOG("piece", INT64, false,                                                            \
-               "which file of a stream that was recorded to several; 0: there is one"),          \
+#define COMMON                                                                               \
+    OF_LOG("host", TEXT, true, "",                                                           \
+           "name of the machine that recorded; null: the log does not say"),                 \
+        OF_LOG("boot", TEXT, true, "",                                                       \
+               "id of that machine's boot, 32 hexadecimal digits; null: unknown"),           \
+        OF_LOG("log", TEXT, false, "",                                                       \
+               "id of the stream that was recorded, 32 hexadecimal digits"),                 \
+        OF_LOG("piece", INT64, false, "",                                                    \
+               "which file of a stream that was recorded to several; 0: there is one"),      \
+        OF_LOG("clock_least", INT64, true, "ns",                                             \
+               "true times are later by that or more: the clock's error; null: unknown"),    \
+        OF_LOG("clock_most", INT64, true, "ns", "and later by that or less; null: unknown"), \
         SOME("position", INT64, "", "number of the row, from 0, in its log, piece and table")
 
 /* Whose row it is. */

@@ -199,7 +199,7 @@ static int take_block(struct losses *l, const struct posixtrace_block *b)
         w->thread = thread_of(l, b->pid, b->tid, b->thread_id);
     if (!w || !w->thread)
         return ENOMEM;
-    if (is_first && l->row->t->options.piece != 0)
+    if (is_first && l->row->t->info.piece != 0)
         w->first = w->next = b->first_number;
     if (b->first_number != w->next)
         error = take_jump(l, w, b, is_first);
@@ -246,7 +246,7 @@ static bool is_placed(const struct losses *l, const struct thread *th)
         numbered += th->left[in_the_middle[i]];
     return !l->damaged && th->seen <= th->recorded &&
            numbered == th->jumps + (th->recorded - th->seen) &&
-           (l->row->t->options.piece == 0 || th->seen == th->recorded);
+           (l->row->t->info.piece == 0 || th->seen == th->recorded);
 }
 
 static void place_threads(struct losses *l)

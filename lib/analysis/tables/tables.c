@@ -17,6 +17,50 @@ static void put_origin(posixtrace_tables_t *t, unsigned column, const char *text
                              : (struct posixtrace_cell){ .null = true };
 }
 
+static bool is_pipe(trace_id_t trid)
+{
+    uint64_t starts;
+
+    return posixtrace_event_count(trid, POSIX_TRACE_START, &starts) == ESPIPE;
+}
+
+/* Is it a pre-recorded stream? */
+static int check(trace_id_t trid)
+{
+    uint64_t starts;
+
+    return is_pipe(trid) ? 0 : posixtrace_event_count(trid, POSIX_TRACE_START, &starts);
+}
+
+static void put_end(posixtrace_tables_t *t, unsigned column, int64_t ns)
+{
+    if (ns != INT64_MIN && ns != INT64_MAX)
+        t->origin[column] = (struct posixtrace_cell){ .number = ns };
+}
+
+/* The widest interval of all times of the log; of a pipe they are not known yet. */
+static int read_clock(posixtrace_tables_t *t)
+{
+    struct posixtrace_interval error;
+    size_t clock;
+    int r;
+
+    t->origin[POSIXTRACE_COLUMN_CLOCK_LEAST].null = true;
+    t->origin[POSIXTRACE_COLUMN_CLOCK_MOST].null = true;
+    if (!t->options.clocks)
+        return 0;
+    r = posixtrace_sync_find(t->options.clocks, t->trid, &clock);
+    if (r != 0 || t->info.events == 0 || is_pipe(t->trid))
+        return r;
+    r = posixtrace_sync_error_within(t->options.clocks, clock, t->info.first_ns, t->info.last_ns,
+                                     &error);
+    if (r == 0) {
+        put_end(t, POSIXTRACE_COLUMN_CLOCK_LEAST, error.least_ns);
+        put_end(t, POSIXTRACE_COLUMN_CLOCK_MOST, error.most_ns);
+    }
+    return r;
+}
+
 /* What the log knows of itself, and not of the machine that reads it. */
 static int read_origin(posixtrace_tables_t *t)
 {
@@ -37,17 +81,8 @@ static int read_origin(posixtrace_tables_t *t)
     put_origin(t, POSIXTRACE_COLUMN_HOST, t->host);
     put_origin(t, POSIXTRACE_COLUMN_BOOT, boots ? t->boot : NULL);
     put_origin(t, POSIXTRACE_COLUMN_LOG, t->log);
-    t->origin[POSIXTRACE_COLUMN_PIECE].number = t->options.piece;
-    return 0;
-}
-
-/* Is it a pre-recorded stream?  A pipe cannot count its events. */
-static int check(trace_id_t trid)
-{
-    uint64_t starts;
-    int error = posixtrace_event_count(trid, POSIX_TRACE_START, &starts);
-
-    return error == ESPIPE ? 0 : error;
+    t->origin[POSIXTRACE_COLUMN_PIECE].number = t->info.piece;
+    return read_clock(t);
 }
 
 int posixtrace_tables_create(trace_id_t trid, const struct posixtrace_tables_options *options,

@@ -91,6 +91,7 @@ int pt_log_reader_info(struct pt_log_reader *r, struct posixtrace_info *info)
     memcpy(info->host, r->params.host, sizeof info->host);
     memcpy(info->boot_id, r->params.boot_id, sizeof info->boot_id);
     info->clock = r->params.clock;
+    info->piece = r->params.piece;
     info->end = end_of(r);
     info->events = surveyed ? r->events : s->events;
     if (info->events) {

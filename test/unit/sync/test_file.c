@@ -55,6 +55,15 @@ START_TEST(same_again)
     ck_assert(i.least_ns == -20 && i.most_ns == INT64_MAX);
     ck_assert_int_eq(posixtrace_sync_error(sync, 1, 1000009000, &i), 0);
     ck_assert(i.least_ns == -33 && i.most_ns == 44);
+    /* of all times between two */
+    ck_assert_int_eq(posixtrace_sync_error_within(sync, 1, 9001, 1000009000, &i), 0);
+    ck_assert(i.least_ns == -33 && i.most_ns == 44);
+    ck_assert_int_eq(posixtrace_sync_error_within(sync, 1, 5000, 9001, &i), 0);
+    ck_assert(i.least_ns == -31 && i.most_ns == INT64_MAX);
+    ck_assert_int_eq(posixtrace_sync_error_within(sync, 0, 0, 90000, &i), 0);
+    ck_assert(i.least_ns == 0 && i.most_ns == 0);
+    ck_assert_int_eq(posixtrace_sync_error_within(sync, 3, 0, 1, &i), ENOENT);
+    ck_assert_int_eq(posixtrace_sync_error_within(sync, 0, 1, 0, &i), EINVAL);
     /* by the pair, and in the other direction */
     ck_assert_int_eq(posixtrace_sync_difference(sync, 0, 2000, 1, 2000, &i), 0);
     ck_assert(i.least_ns == -5 && i.most_ns == 5);

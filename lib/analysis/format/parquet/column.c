@@ -14,7 +14,7 @@ size_t pt_parquet_column_count(const struct pt_parquet_column *c, size_t rows)
     if (c->one_text)
         return c->names.count ? rows : 0;
     if (c->one_number)
-        return rows;
+        return c->values.used ? rows : 0;
     return c->values.used / pt_parquet_element(c);
 }
 

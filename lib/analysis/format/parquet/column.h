@@ -35,7 +35,7 @@ struct pt_parquet_column {
     unsigned bits; /* of integers */
     bool optional;
     bool one_text;   /* all rows have the only text of names, or none has a value */
-    bool one_number; /* all rows have the only element of values, which stays */
+    bool one_number; /* the same of the only element of values, which stays */
     /* Of rows with a value, uint32_t; NULL: all have one. */
     const struct pt_bytes *rows;
     /* Elements of 1 byte (BOOLEAN), 4 or 8; of BYTES the lengths, uint32_t; of names their

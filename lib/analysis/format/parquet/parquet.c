@@ -14,7 +14,6 @@ struct writer {
     struct pt_job *job;
     struct pt_parquet_options options;
     bool hive;
-    uint32_t piece;
     unsigned table;
     FILE *file; /* of a folder: that is open */
     int64_t date;
@@ -166,32 +165,17 @@ static bool take_table(struct writer *w)
     return !w->job->error;
 }
 
-static bool take_piece(struct writer *w)
-{
-    const char *text = pt_job_option(w->job, "piece", 0);
-    unsigned long long piece = 0;
-    char *end = NULL;
-
-    errno = 0;
-    if (text)
-        piece = strtoull(text, &end, 10);
-    if (text && (errno || *end || *text < '0' || *text > '9' || piece > UINT32_MAX))
-        pt_job_fail(w->job, EINVAL, "--piece=%s: it is the number of a piece", text);
-    w->piece = (uint32_t)piece;
-    return !w->job->error;
-}
-
 static bool make_tables(struct writer *w)
 {
     const struct posixtrace_tables_options o = {
-        .piece = w->piece,
         .causes = pt_job_option(w->job, "causes", 0) != NULL,
         .host = pt_job_option(w->job, "host", 0),
         .no_symbols = pt_job_option(w->job, "no-symbols", 0) != NULL,
         .debug_dir = pt_job_option(w->job, "debug-dir", 0),
         .wants = w->job->c->wants,
         .progress = w->job->c->progress,
-        .context = w->job->c->context
+        .context = w->job->c->context,
+        .clocks = w->job->c->clocks
     };
     int error = posixtrace_tables_create(w->job->trid, &o, sizeof o, &w->options.tables);
     struct posixtrace_info info;
@@ -209,7 +193,7 @@ static int write_parquet(struct pt_job *job)
 {
     struct writer w = { .job = job };
 
-    if (take_time(&w) && take_table(&w) && take_piece(&w) && make_tables(&w)) {
+    if (take_time(&w) && take_table(&w) && make_tables(&w)) {
         if (!job->directory)
             write_table(&w, w.table);
         for (unsigned i = 0; job->directory && !job->error && i < POSIXTRACE_TABLES; i++)
@@ -225,7 +209,6 @@ static const struct posixtrace_format_option options[] = {
     { "table", "NAME: which one a file is: events, measurements or gaps (events)" },
     { "hive", "a folder has partitions by host and date" },
     { "causes", "measurements have what the thread did meanwhile" },
-    { "piece", "NUMBER: of a log in pieces, which one it is (0)" },
     PT_SITES_OPTIONS,
     { NULL, NULL }
 };

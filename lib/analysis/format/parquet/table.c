@@ -37,9 +37,11 @@ static void put_common(struct pt_parquet_column *c, const struct posixtrace_colu
 {
     c->one_text = about->type == POSIXTRACE_COLUMN_TEXT;
     c->one_number = !c->one_text;
+    if (cell->null)
+        return;
     if (c->one_number)
         pt_parquet_put64(&c->values, (uint64_t)cell->number);
-    else if (!cell->null)
+    else
         put_text(c, cell->text, cell->length);
 }
 
@@ -133,7 +135,7 @@ int pt_parquet_table_group(struct pt_parquet_table *t)
     int error = 0;
 
     for (size_t i = 0; i < t->count; i++)
-        if (t->columns[i]->optional && !t->columns[i]->one_text)
+        if (t->columns[i]->optional && !t->columns[i]->one_text && !t->columns[i]->one_number)
             t->columns[i]->rows = t->valued[i].used == t->rows * sizeof(uint32_t) &&
                                           !t->valued[i].failed
                                       ? NULL
