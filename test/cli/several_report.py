@@ -12,6 +12,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -88,12 +89,21 @@ def check(tool, logs, *words):
     return sum(len(several[section]) for section in APART)
 
 
+def check_times(tool, text, logs):
+    """Places in time are those of the log alone: its clock is not that of others."""
+    whens = lambda shown: set(re.findall(r" at (\+[0-9.]+s)", " ".join(shown.split())))
+    expect("times count from the first event of each log", whens(text)
+           and whens(text) <= set.union(*(whens(run(tool, "report", "--top=0", log).stdout)
+                                          for log in logs)))
+
+
 def check_text(tool, folder, logs):
     text = run(tool, "report", folder).stdout
     expect("80 columns", all(len(line) <= 80 for line in text.splitlines()))
     expect("labels", "host0:" in text and "host3:" in text)
     for form in ("dot", "mermaid"):
         run(tool, "report", f"--format={form}", folder)
+    check_times(tool, text, logs)
     expect("one log has no labels", "host0:" not in run(tool, "report", logs[0]).stdout)
     done = run(tool, "report", f"--html={folder}/x.html", folder, status=64)
     expect("a page is refused", "one log" in done.stderr)

@@ -118,8 +118,9 @@ const char *report_tid_label(const struct report_part *p, pid_t pid, pid_t tid);
 const char *report_object_name(const struct report_view *v, const struct report_part *p,
                                enum report_section section,
                                const struct posixtrace_report_object *o, bool process);
-/* "+1.234567890s", as --from takes it. */
-const char *report_when(const struct report_view *v, int64_t ns);
+/* "+1.234567890s", as --from takes it; of several logs from the first event of that one: others may
+ * have another clock. */
+const char *report_when(const struct report_view *v, const struct report_part *p, int64_t ns);
 /* "work 55.1%, I/O 3.0%": the largest shares of a thread; all: not only waits. */
 const char *report_shares(const struct posixtrace_report_thread *t, bool all, size_t most);
 

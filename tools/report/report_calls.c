@@ -44,7 +44,7 @@ static void print_longest(const struct report_view *v, const struct report_part 
 
     used = (size_t)snprintf(text, sizeof text, "longest: %s%s%s at %s", call ? call : "",
                             call ? " of " : "", report_tid_label(p, o->pid, o->longest_tid),
-                            report_when(v, o->longest_at_ns));
+                            report_when(v, p, o->longest_at_ns));
     if (o->caller && used < sizeof text)
         used += (size_t)snprintf(text + used, sizeof text - used, ", called from %s",
                                  sites_code(p->sites, o->pid, o->longest_at_ns, o->caller));
@@ -158,7 +158,7 @@ static void print_histogram(const struct report_view *v, const struct report_par
     posixtrace_statistics_summary(p->statistics, &s, sizeof s);
     out_format("      %7s |", units_time(s.min_ns));
     draw_histogram(p->statistics, HISTOGRAM, v->utf8);
-    report_line("| %s; max at %s%s%s", units_time(s.max_ns), report_when(v, p->longest_at_ns),
+    report_line("| %s; max at %s%s%s", units_time(s.max_ns), report_when(v, part, p->longest_at_ns),
                 v->several ? " in " : "", unquoted(part->label));
 }
 

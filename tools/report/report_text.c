@@ -90,7 +90,7 @@ static void print_thread(const struct report_view *v, const struct report_part *
                                  units_count(t->events), t->events == 1 ? "" : "s");
     if (t->waits_for >= 0 && used < sizeof more)
         snprintf(more + used, sizeof more - used, "; waits for %s since %s to the end",
-                 posixtrace_wait_text((unsigned)t->waits_for), report_when(v, t->waits_since));
+                 posixtrace_wait_text((unsigned)t->waits_for), report_when(v, p, t->waits_since));
     out_spaces(INDENT);
     out_wrapped(more, INDENT, INDENT);
 }
@@ -160,7 +160,7 @@ static void print_preemptors(const struct report_view *v)
         out_text("\n");
         report_line("      longest: instead of %s at %s",
                     report_tid_label(p, 0, t->preempted_longest_tid),
-                    report_when(v, t->preempted_longest_at_ns));
+                    report_when(v, p, t->preempted_longest_at_ns));
     }
     if (s->preempted_by_others == 0)
         return;

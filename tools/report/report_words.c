@@ -111,10 +111,11 @@ const char *report_object_name(const struct report_view *v, const struct report_
     return text;
 }
 
-const char *report_when(const struct report_view *v, int64_t ns)
+const char *report_when(const struct report_view *v, const struct report_part *p, int64_t ns)
 {
     char *text = next_buffer();
-    uint64_t after = ns > v->origin ? (uint64_t)ns - (uint64_t)v->origin : 0;
+    int64_t origin = v->several ? p->log->info.first_ns : v->origin;
+    uint64_t after = ns > origin ? (uint64_t)ns - (uint64_t)origin : 0;
 
     snprintf(text, SIZE, "+%" PRIu64 ".%09" PRIu64 "s", after / SECOND, after % SECOND);
     return text;
