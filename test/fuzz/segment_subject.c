@@ -78,7 +78,8 @@ static void take(struct victim *v)
 
 static void load(struct victim *v)
 {
-    v->image = malloc(v->head);
+    /* A header is aligned as its type. */
+    v->image = aligned_alloc(4096, (v->head + 4095) / 4096 * 4096);
     FUZZ_NEED(v->image && pread(v->fd, v->image, v->head, 0) == (ssize_t)v->head);
 }
 
