@@ -24,8 +24,10 @@ extern "C" {
 /*
  * Rows have two columns before those of the table: attempt (UInt64) and loaded (DateTime), the
  * same in all rows.  They say which attempt to load the log the row belongs to, and when that
- * began.  host and clocks: as of struct posixtrace_tables_options.  fields: how many columns of
- * fields there are at most, 0: 400; fields of others are in the column data only.
+ * began.  tables: of the same stream, for all of its tables, so that the log is read less often;
+ * they live as long as the writer.  NULL: it makes its own, with host and clocks as of struct
+ * posixtrace_tables_options.  fields: how many columns of fields there are at most, 0: 400; fields
+ * of others are in the column data only.
  */
 struct posixtrace_native_options {
     uint64_t attempt;
@@ -33,6 +35,7 @@ struct posixtrace_native_options {
     uint32_t fields;
     const char *host;
     const posixtrace_sync_t *clocks;
+    posixtrace_tables_t *tables;
 };
 
 struct posixtrace_native_column {

@@ -4,6 +4,7 @@
  * Reads event data by its description.  The data is not trusted: each length in it is compared with
  * the bytes that are left.
  */
+#include <endian.h>
 #include <errno.h>
 #include <string.h>
 #include "base/assert.h"
@@ -11,12 +12,16 @@
 
 static uint64_t load(const uint8_t *p, unsigned bits, bool big_endian)
 {
-    unsigned n = bits / 8;
-    uint64_t v = 0;
+    uint16_t half;
+    uint32_t word;
+    uint64_t v;
 
-    for (unsigned i = 0; i < n; i++)
-        v |= (uint64_t)p[i] << 8 * (big_endian ? n - 1 - i : i);
-    return v;
+    switch (bits) {
+    case 8: return *p;
+    case 16: memcpy(&half, p, sizeof half); return big_endian ? be16toh(half) : le16toh(half);
+    case 32: memcpy(&word, p, sizeof word); return big_endian ? be32toh(word) : le32toh(word);
+    default: memcpy(&v, p, sizeof v); return big_endian ? be64toh(v) : le64toh(v);
+    }
 }
 
 /* Takes one field off the front; false: it is not all there. */

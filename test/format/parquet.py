@@ -23,8 +23,8 @@ from parquet_file import File
 from parquet_logs import GROUP_ROWS, NUMBERS, big_log, line, need, random_log, random_types
 
 CASE, TOOL, LOSSY = sys.argv[1:4]
-FIXED = ["host", "boot", "log", "piece", "clock_least", "clock_most", "position", "pid", "tid", "thread_id", "thread",
-         "process", "time", "event", "truncated", "address", "data"]
+FIXED = ["host", "boot", "log", "piece", "clock_least", "clock_most", "position", "pid", "tid", "thread_id", "thread", "process", "time", "event",
+         "truncated", "address", "data"]
 SIZES = {1: 8, 2: 16, 4: 32, 8: 64}
 MOST_FIELDS = 4000
 

@@ -33,6 +33,7 @@ struct attempt {
     struct load_place place;
     struct load_http *http;
     struct log_file log;
+    posixtrace_tables_t *tables; /* of an attempt */
     char id[ID_TEXT];
     struct posixtrace_interval clock; /* its error, as the columns have it */
     volatile uint64_t *rows;          /* of all tables, for the caller */
@@ -117,8 +118,7 @@ static enum load_result send_table(struct attempt *a, unsigned table)
 {
     struct posixtrace_native_options options = { .attempt = a->attempt,
                                                  .loaded = a->loaded,
-                                                 .host = a->target->options->host,
-                                                 .clocks = sync_option_clocks() };
+                                                 .tables = a->tables };
     posixtrace_native_t *native = NULL;
     int error = posixtrace_native_create(a->log.trid, table, &options, sizeof options, &native);
 
@@ -294,6 +294,23 @@ static enum load_result report_there(struct attempt *a, const uint64_t committed
     return LOAD_DONE;
 }
 
+static enum load_result send_tables(struct attempt *a)
+{
+    struct posixtrace_tables_options options = { .host = a->target->options->host,
+                                                 .clocks = sync_option_clocks() };
+    int error = posixtrace_tables_create(a->log.trid, &options, sizeof options, &a->tables);
+    enum load_result r = error ? log_failed(a, error) : LOAD_DONE;
+
+    for (unsigned table = 0; r == LOAD_DONE && table < POSIXTRACE_TABLES; table++) {
+        r = send_table(a, table);
+        if (r == LOAD_DONE)
+            r = check_table(a, table);
+    }
+    posixtrace_tables_free(a->tables);
+    a->tables = NULL;
+    return r;
+}
+
 static enum load_result load_once(struct attempt *a, bool replace)
 {
     uint64_t committed[COMMITTED];
@@ -314,11 +331,7 @@ static enum load_result load_once(struct attempt *a, bool replace)
     memset(a->counts, 0, sizeof a->counts);
     *a->rows = 0;
     a->left_out = 0;
-    for (unsigned table = 0; r == LOAD_DONE && table < POSIXTRACE_TABLES; table++) {
-        r = send_table(a, table);
-        if (r == LOAD_DONE)
-            r = check_table(a, table);
-    }
+    r = send_tables(a);
     if (r == LOAD_DONE)
         r = commit(a);
     if (r == LOAD_DONE)

@@ -55,8 +55,11 @@ static int make_tables(posixtrace_native_t *n)
                                                  .clocks = n->options.clocks };
     struct pt_native_column **c = n->columns + PT_NATIVE_FIRST;
     const struct posixtrace_cell *origin;
-    int error = posixtrace_tables_create(n->trid, &options, sizeof options, &n->tables);
+    int error = 0;
 
+    n->tables = n->options.tables;
+    if (!n->tables)
+        error = posixtrace_tables_create(n->trid, &options, sizeof options, &n->tables);
     if (error)
         return error;
     origin = posixtrace_tables_origin(n->tables);
@@ -107,7 +110,8 @@ void posixtrace_native_free(posixtrace_native_t *native)
     pt_bytes_free(&native->thread);
     pt_bytes_free(&native->process);
     posixtrace_fields_free(native->fields);
-    posixtrace_tables_free(native->tables);
+    if (!native->options.tables)
+        posixtrace_tables_free(native->tables);
     free(native->columns);
     free(native->pieces);
     free(native);

@@ -25,7 +25,7 @@ static size_t add_column(struct iovec *to, struct pt_native_column *c, uint32_t 
 {
     size_t used = c->values.used, n;
 
-    if (c->constant)
+    if (c->constant || c->size)
         used = used / PT_NATIVE_ROWS * rows;
     n = add_piece(to, c->head.at, c->head.used);
     if (c->optional)
@@ -38,10 +38,10 @@ static void clear(posixtrace_native_t *n)
     for (size_t i = 0; i < n->count; i++) {
         struct pt_native_column *c = n->columns[i];
 
-        if (c->constant)
-            continue;
-        pt_bytes_clear(&c->nulls);
-        pt_bytes_clear(&c->values);
+        if (!c->constant && !c->size) {
+            pt_bytes_clear(&c->nulls);
+            pt_bytes_clear(&c->values);
+        }
         c->rows = 0;
     }
     n->rows = 0;
@@ -64,7 +64,7 @@ int pt_native_end_block(posixtrace_native_t *n)
 
         if (!is_in_block(c))
             continue;
-        if (!c->constant && c->rows < n->rows)
+        if (!c->constant && !c->size && c->rows < n->rows)
             pt_native_pad(c, n->rows);
         if (pt_native_column_failed(c))
             return ENOMEM;

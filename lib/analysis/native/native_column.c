@@ -66,15 +66,30 @@ void pt_native_free_column(struct pt_native_column *c)
 
 void pt_native_pad(struct pt_native_column *c, uint32_t row)
 {
-    size_t more = row - c->rows, size = c->size ? c->size : 1;
-    uint8_t *nulls = pt_bytes_add(&c->nulls, more);
-    uint8_t *values = pt_bytes_add(&c->values, more * size);
+    size_t more = row - c->rows;
+    uint8_t *nulls = pt_bytes_add(&c->nulls, more), *values = pt_bytes_add(&c->values, more);
 
     if (nulls)
         memset(nulls, 1, more);
     if (values)
-        memset(values, 0, more * size);
+        memset(values, 0, more);
     c->rows = row;
+}
+
+bool pt_native_begin_numbers(struct pt_native_column *c)
+{
+    size_t size = (size_t)PT_NATIVE_ROWS * c->size;
+    uint8_t *values, *nulls;
+
+    c->values.used = c->nulls.used = 0;
+    values = pt_bytes_add(&c->values, size);
+    nulls = c->optional ? pt_bytes_add(&c->nulls, PT_NATIVE_ROWS) : values;
+    if (!values || !nulls)
+        return false;
+    memset(values, 0, size);
+    if (c->optional)
+        memset(nulls, 1, PT_NATIVE_ROWS);
+    return true;
 }
 
 /* A constant that may be null is not. */

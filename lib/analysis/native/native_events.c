@@ -32,7 +32,10 @@ static void put_process(posixtrace_native_t *n, pid_t pid)
 /* A value that is encoded already. */
 static void put_value(struct pt_native_column *c, uint32_t row, const struct pt_bytes *from)
 {
-    pt_parquet_put(&c->values, from->at, from->used);
+    uint8_t *to = pt_bytes_add(&c->values, from->used);
+
+    if (to)
+        pt_native_copy(to, from->at, from->used);
     c->rows = row + 1;
 }
 

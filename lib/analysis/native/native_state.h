@@ -17,7 +17,7 @@
 #include <posixtrace/typed.h>
 #include "analysis/tables/forms.h"
 
-enum { PT_NATIVE_ROWS = 1 << 16, PT_NATIVE_BYTES = 16 << 20 }; /* of a block */
+enum { PT_NATIVE_ROWS = 1 << 14, PT_NATIVE_BYTES = 16 << 20 }; /* of a block */
 enum { PT_NATIVE_TYPES = 4096, PT_NATIVE_FIELDS = 400 };
 /* Columns before those of the table. */
 enum { PT_NATIVE_ATTEMPT, PT_NATIVE_LOADED, PT_NATIVE_FIRST };
@@ -27,9 +27,10 @@ struct pt_native_column {
     char *name;
     unsigned size; /* of a value; 0: text */
     bool optional;
-    bool dropped;           /* it is in no block */
-    bool constant;          /* values has PT_NATIVE_ROWS equal ones */
-    uint32_t rows;          /* values it has in this block */
+    bool dropped;  /* it is in no block */
+    bool constant; /* values has PT_NATIVE_ROWS equal ones */
+    uint32_t rows; /* up to its last value in this block */
+    /* Of numbers they have PT_NATIVE_ROWS elements from the first value in a block on. */
     struct pt_bytes nulls;  /* a byte a row, 1: null; if optional */
     struct pt_bytes values; /* texts: each after its length */
     struct pt_bytes head;   /* name and type, as in a block */
@@ -85,7 +86,7 @@ struct pt_native_column *pt_native_add_column(posixtrace_native_t *n, const char
                                               const char *type, unsigned size, bool optional);
 bool pt_native_name_column(struct pt_native_column *c, const char *name);
 void pt_native_free_column(struct pt_native_column *c);
-/* The column is null in rows before row that have no value yet. */
+/* A column of texts is null in rows before row that have no value yet. */
 void pt_native_pad(struct pt_native_column *c, uint32_t row);
 /* All rows have that value. */
 void pt_native_set_number(struct pt_native_column *c, uint64_t v);
@@ -95,26 +96,49 @@ bool pt_native_column_failed(const struct pt_native_column *c);
 void pt_native_put_text(struct pt_bytes *to, struct pt_bytes *scratch, const char *text,
                         size_t length);
 
+/* All rows of a column of numbers are null, or 0, before its first value in a block. */
+bool pt_native_begin_numbers(struct pt_native_column *c);
+
 /* A value of size bytes in that row of a column that is optional, or has one in all rows. */
 static inline void pt_native_number(struct pt_native_column *c, uint32_t row, uint64_t v)
 {
     uint8_t *to;
 
-    if (c->optional) {
-        if (c->rows < row)
-            pt_native_pad(c, row);
-        to = pt_bytes_add(&c->nulls, 1);
-        if (to)
-            *to = 0;
-    }
-    to = pt_bytes_add(&c->values, c->size);
+    if (c->rows == 0 && !pt_native_begin_numbers(c))
+        return;
+    if (c->optional)
+        c->nulls.at[row] = 0;
+    to = c->values.at + (size_t)row * c->size;
     v = htole64(v);
-    if (to)
-        memcpy(to, &v, c->size);
+    if (c->size == sizeof v)
+        memcpy(to, &v, sizeof v);
+    else if (c->size == sizeof(uint32_t))
+        memcpy(to, &v, sizeof(uint32_t));
+    else
+        *to = (uint8_t)v;
     c->rows = row + 1;
 }
 
-/* The same of bytes. */
+/* memcpy() without a call, of few bytes. */
+static inline void pt_native_copy(uint8_t *to, const void *from, size_t length)
+{
+    const uint8_t *at = from;
+
+    if (length > 16) {
+        memcpy(to, at, length);
+    } else if (length >= 8) {
+        memcpy(to, at, 8);
+        memcpy(to + length - 8, at + length - 8, 8);
+    } else if (length >= 4) {
+        memcpy(to, at, 4);
+        memcpy(to + length - 4, at + length - 4, 4);
+    } else {
+        for (size_t i = 0; i < length; i++)
+            to[i] = at[i];
+    }
+}
+
+/* The same of a column of texts. */
 static inline void pt_native_bytes(struct pt_native_column *c, uint32_t row, const void *at,
                                    size_t length)
 {
@@ -131,8 +155,7 @@ static inline void pt_native_bytes(struct pt_native_column *c, uint32_t row, con
         to = pt_bytes_add(&c->values, length + 1);
         if (to) {
             *to = (uint8_t)length;
-            if (length)
-                memcpy(to + 1, at, length);
+            pt_native_copy(to + 1, at, length);
         }
     } else {
         pt_parquet_put_varint(&c->values, length);

@@ -117,6 +117,7 @@ static int take_event(struct pt_tables_pass *p, const struct posixtrace_event *e
         p->first_ns = e->ns;
     p->last_ns = e->ns > p->last_ns ? e->ns : p->last_ns;
     p->event = e;
+    pt_tables_when_event(&p->t->when, e);
     if (p->t->options.causes) /* first: a measurement that ends needs them until then */
         error = pt_tables_causes_event(&p->causes, e);
     if (!error && p->run)
@@ -178,14 +179,20 @@ static int begin(struct pt_tables_pass *p)
 int pt_tables_measurements(struct pt_table_row *r)
 {
     struct pt_tables_pass p = { .t = r->t, .row = r };
-    int error = begin(&p);
+    int error;
 
+    pt_tables_when_free(&r->t->when);
+    error = begin(&p);
     if (!error)
         error = take_events(&p);
     if (!error && p.run)
         error = posixtrace_metric_run_end(p.run);
-    if (!error)
+    if (!error) {
+        pt_tables_when_end(&r->t->when, p.report);
         error = posixtrace_report_end(p.report);
+    }
+    if (!error)
+        pt_tables_when_known(&r->t->when);
     for (size_t i = 0; !error && i < p.metrics.count && p.last_ns != INT64_MIN; i++)
         error = put_hidden(&p, i);
     posixtrace_metric_run_free(p.run);

@@ -115,6 +115,7 @@ void posixtrace_tables_free(posixtrace_tables_t *t)
         return;
     pt_report_map_deinit(&t->processes);
     pt_report_map_deinit(&t->threads);
+    pt_tables_when_free(&t->when);
     free(t->host);
     free(t);
 }

@@ -11,10 +11,26 @@
 #define PT_TABLES_STATE_H
 
 #include <posixtrace/info.h>
+#include <posixtrace/report.h>
 #include <posixtrace/tables.h>
 #include "analysis/report/report_map.h"
 
 enum { PT_TABLES_CELLS = 64, PT_TABLES_ID = 2 * 16 + 1 };
+
+struct pt_tables_gap {
+    unsigned why; /* enum pt_report_gap */
+    int64_t from, to;
+};
+
+/* When events may be missing, as a report has it. */
+struct pt_tables_when {
+    bool known; /* the pass of measurements has found all */
+    bool any, open;
+    bool full;        /* the last STOP was automatic: the stream was full */
+    int64_t from, to; /* of all */
+    struct pt_tables_gap *gaps;
+    size_t count, room;
+};
 
 struct posixtrace_tables {
     trace_id_t trid;
@@ -25,6 +41,7 @@ struct posixtrace_tables {
     struct pt_report_map processes; /* pid: its name */
     struct pt_report_map threads;   /* pid, tid, pthread_t or 0: its name */
     uint64_t read;                  /* events, of all passes */
+    struct pt_tables_when when;
 };
 
 /* A row under construction. */
@@ -68,6 +85,19 @@ int pt_table_row_end(struct pt_table_row *r);
 
 int pt_tables_measurements(struct pt_table_row *r);
 int pt_tables_gaps(struct pt_table_row *r);
+
+/* ---- gaps.c: of the pass of measurements, for pt_tables_gaps() ---- */
+
+/* A gap of its report, an event, and the report before its end.  0 or ENOMEM. */
+int pt_tables_when_gap(struct pt_tables_when *w, unsigned why, int64_t from, int64_t to);
+void pt_tables_when_event(struct pt_tables_when *w, const struct posixtrace_event *e);
+void pt_tables_when_end(struct pt_tables_when *w, const posixtrace_report_t *report);
+/* The pass has read all. */
+void pt_tables_when_known(struct pt_tables_when *w);
+void pt_tables_when_free(struct pt_tables_when *w);
+
+/* ---- losses.c ---- */
+
 /* Between from and to are all losses that have no number: those of a full stream, for lack of
  * memory, in nested handlers, of context switches.  NULL: not known. */
 int pt_tables_losses(struct pt_table_row *r, const int64_t *from, const int64_t *to);

@@ -77,6 +77,13 @@ static int put_lost_wait(void *context, const struct pt_report_thread *th,
     return pt_table_row_end(p->row);
 }
 
+static int keep_gap(void *context, unsigned why, int64_t from, int64_t to)
+{
+    struct pt_tables_pass *p = context;
+
+    return pt_tables_when_gap(&p->t->when, why, from, to);
+}
+
 int pt_tables_waits_begin(struct pt_tables_pass *p)
 {
     const struct posixtrace_report_options options = { .from_ns = INT64_MIN,
@@ -89,9 +96,9 @@ int pt_tables_waits_begin(struct pt_tables_pass *p)
         error = posixtrace_symbols_create(p->t->options.debug_dir, &p->symbols);
     if (error)
         return error;
-    p->report->each = (struct pt_report_each){ .waited = put_wait,
-                                               .wait_lost = put_lost_wait,
-                                               .context = p };
+    p->report->each = (struct pt_report_each){
+        .waited = put_wait, .wait_lost = put_lost_wait, .gap = keep_gap, .context = p
+    };
     return 0;
 }
 
