@@ -330,6 +330,11 @@ def live(server, folder):
         need(server.number("SELECT uniqExact(log) FROM events") == 1, "a log that is written is seen")
         recording.stdin.close()
     follower.until("the end of the recording", lambda: is_loaded(server, into / "live.ptl"))
+    linked = folder / "linked.ptl"   # of a file elsewhere inotify says nothing, as on NFS
+    (into / "linked.ptl").symlink_to(linked)
+    time.sleep(1)
+    simple_log(linked, 20, 5)
+    follower.until("what inotify does not see", lambda: is_loaded(server, linked))
     gone = into / "gone.ptl"
     server.process.send_signal(signal.SIGSTOP)
     shutil.copy(simple_log(folder / "gone.ptl", 50, 9), gone)

@@ -9,11 +9,14 @@ usage: fake.py CASE POSIXTRACE
 import http.server
 import os
 import pathlib
+import shutil
+import signal
 import ssl
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 import urllib.parse
 
 from server import environment, free_port, need
@@ -287,6 +290,34 @@ def test_live(folder):
     fake.close()
 
 
+def test_follow(log, folder):
+    """A server that fails for a while is reported once, and once when it is back; the wrong uses."""
+    into, errors, fake = folder / "in", folder / "errors", Fake()
+    url = f"--to=http://127.0.0.1:{fake.port}/t"
+    for words, says in (([], "no folder named"), (["--replace", folder], "again and again")):
+        done = load(url, "--follow", *words)
+        need(done.returncode == 64 and says in done.stderr, done)
+    done = load(url, "--follow", into)
+    need(done.returncode == 1 and "cannot read folder" in done.stderr, done)
+    into.mkdir()
+    shutil.copy(log, into / "log.ptl")
+    fake.engine.broken = {"SELECT name": (500, {}, "Code: 62, a trial", 2), "SELECT attempt": (503, {}, "", 1)}
+    with open(errors, "wb") as said:
+        follower = subprocess.Popen([TOOL, "load", "--follow", url, into], stdout=subprocess.DEVNULL, stderr=said,
+                                    env=environment())
+    for _ in range(1000):
+        if "takes logs again" in errors.read_text():
+            break
+        need(follower.poll() is None, "it ended", errors.read_text())
+        time.sleep(0.02)
+    follower.send_signal(signal.SIGTERM)
+    need(follower.wait(timeout=30) == 0 and fake.engine.committed, errors.read_text())
+    lines = errors.read_text().splitlines()
+    need(len(lines) == 3 and "Code: 62, a trial" in lines[0] and "until the server takes it" in lines[1], lines)
+    need(not any(value[3] for value in fake.engine.broken.values()), "each error was met", fake.engine.broken)
+    fake.close()
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
@@ -295,6 +326,7 @@ def main():
         cases = {"errors": [lambda: test_answers(log, ("SELECT name", "CREATE TABLE", "CREATE VIEW", "ALTER"))],
                  "answers": [lambda: test_answers(log, ("SELECT attempt", ROWS, "SELECT count", COMMIT))],
                  "again": [lambda: test_again(log)],
+                 "follow": [lambda: test_follow(log, folder)],
                  "input": [lambda: test_schema(log), lambda: test_names(log), lambda: test_secrets(log, folder),
                            lambda: test_tls(log, folder), lambda: test_logs(log, folder), lambda: test_live(folder)]}
         for test in cases[CASE]:

@@ -14,7 +14,7 @@
 #include <trace.h>
 #include <unistd.h>
 
-enum { THREADS = 4, ROUND = 8, ROUNDS_BETWEEN_FLUSHES = 2000 };
+enum { THREADS = 4, ROUND = 8, ROUNDS_BETWEEN_FLUSHES = 4000 };
 
 static trace_id_t trid;
 static uint64_t rounds;
@@ -48,6 +48,19 @@ static void record_round(uint64_t id, uint64_t *random)
     POSIXTRACE_EVENT("job:end", id);
 }
 
+/* A stream that is full loses events. */
+static void flush(void)
+{
+    struct posix_trace_status_info status;
+
+    must(posix_trace_flush(trid), "flush");
+    do {
+        usleep(200);
+        must(posix_trace_get_status(trid, &status), "get_status");
+    } while (status.posix_stream_flush_status == POSIX_TRACE_FLUSHING ||
+             status.posix_stream_full_status == POSIX_TRACE_FULL);
+}
+
 static void *record(void *number)
 {
     uint64_t random = *(unsigned *)number;
@@ -55,7 +68,7 @@ static void *record(void *number)
     for (uint64_t i = 0; i < rounds; i++) {
         record_round(i, &random);
         if (i % ROUNDS_BETWEEN_FLUSHES == 0)
-            must(posix_trace_flush(trid), "flush");
+            flush();
     }
     return NULL;
 }

@@ -54,7 +54,7 @@ void load_target_free(struct load_target *t);
 
 /* Makes the tables and views that the target lacks: EXIT_DONE, or a status after a message. */
 int load_prepare(const struct load_target *t);
-/* Other statuses of load_log(), with --follow.  After a message, too. */
+/* Other statuses of load_log(), with --follow; NO_SERVER after a message. */
 enum { LOAD_UNFINISHED = 20, LOAD_NO_SERVER = 21 };
 
 /* Loads a log, in a process of its own; the same.  *rows: how many were sent so far, for another

@@ -168,6 +168,7 @@ static void look(struct following *w)
     end = now_ms();
     w->scan_from = end + SCAN_SOON_MS + (end - begin) * SCAN_SHARE;
     w->scan_due = end + (w->scan.blind ? BLIND_MS : SCAN_MS);
+    w->scan_due = w->scan_due > w->scan_from ? w->scan_due : w->scan_from;
 }
 
 /* ---- results ---- */

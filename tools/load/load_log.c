@@ -9,12 +9,14 @@
  * committed: the next one looks first.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <posixtrace/log.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "common/stdout_buffer.h"
 #include "common/sync_option.h"
@@ -435,11 +437,28 @@ static void find_clock(struct attempt *a)
     e->most_ns = e->most_ns == INT64_MAX ? NO_MOST : e->most_ns;
 }
 
+/* As far as the header says, and the lock of its writer: opening a log without an end reads all of
+ * it, and --follow asks again and again. */
+static bool is_being_written(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    struct posixtrace_piece piece;
+    bool is = fd >= 0 && posixtrace_log_piece(fd, &piece, sizeof piece) == 0 && !piece.complete &&
+              log_file_is_locked(fd);
+
+    if (fd >= 0)
+        close(fd);
+    return is;
+}
+
 int load_log(const struct load_target *t, const char *path, volatile uint64_t *rows)
 {
     struct attempt a = { .target = t, .rows = rows, .place = place_of(t) };
-    int status = log_file_open(&a.log, path);
+    int status;
 
+    if (t->options->follow && is_being_written(path))
+        return LOAD_UNFINISHED;
+    status = log_file_open(&a.log, path);
     if (status != EXIT_DONE)
         return status;
     status = check_end(&a.log);

@@ -79,8 +79,8 @@ static void failed(struct load_scan *s, const char *folder, int error)
 {
     s->failed = true;
     if (!s->said)
-        tool_error("cannot read folder %s: %s; its logs are loaded when it can be read",
-                   quote(folder), strerror(error));
+        tool_error("cannot read folder %s: %s%s", quote(folder), strerror(error),
+                   s->is_later ? "; its logs are loaded when it can be read" : "");
     s->said = true;
 }
 
@@ -158,6 +158,7 @@ void load_scan_run(struct load_scan *s)
     leave_out_twins(s);
     if (!s->failed)
         s->said = false;
+    s->is_later = true;
 }
 
 bool load_scan_is_due(struct load_scan *s)

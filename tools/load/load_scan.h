@@ -34,9 +34,10 @@ struct load_scan {
     size_t folder_count;
     struct load_found *found; /* by path */
     size_t count, room;
-    bool failed; /* a folder could not be read: found lacks its files */
-    bool said;   /* that, since the last scan that did not fail */
-    bool blind;  /* a folder has no watch */
+    bool failed;   /* a folder could not be read: found lacks its files */
+    bool said;     /* that, since the last scan that did not fail */
+    bool is_later; /* not the first scan */
+    bool blind;    /* a folder has no watch */
 };
 
 void load_scan_init(struct load_scan *s, const char **folders, size_t count);
