@@ -187,8 +187,10 @@ void pt_fork_part(void)
         pt_store_relaxed(&t->pid, PT_THREAD_CUT);
         /* Looks like a record that fork has wiped. */
         fresh = pt_thread_make();
-        if (fresh)
+        if (fresh) {
+            pt_store_relaxed(&fresh->count, pt_load_relaxed(&t->count));
             pt_thread_self = fresh;
+        }
     }
     pt_self_look_again();
 }

@@ -233,6 +233,9 @@ struct pt_thread *pt_thread_get(struct pt_self *self)
         pt_store_relaxed(&t->fast[bit], pt_thread_never());
     pt_store_relaxed(&t->one.gate, pt_thread_never());
     pt_store_relaxed(&t->several, pt_thread_never());
+    /* The numbers continue those of an earlier record: see writer/event_multi.c. */
+    if (pt_load_relaxed(&t->count) < pt_load_relaxed(&old->count))
+        pt_store_relaxed(&t->count, pt_load_relaxed(&old->count));
     set_unwatched(self, t, exits > 0);
     pt_store_release(&t->word, (uint64_t)PT_THREAD_IDLE);
     /* A handler of this thread may have come here while we were busy; then its

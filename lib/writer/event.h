@@ -58,8 +58,8 @@
 /* Inside at level 0; count: the event's. */
 void pt_event_multi(uint32_t id, const void *data, size_t len, uint64_t addr, uint64_t count)
     PT_HIDDEN PT_NOINLINE;
-void pt_event_other(uint32_t id, const void *data, size_t len, uint64_t addr, uint64_t count)
-    PT_HIDDEN PT_NOINLINE;
+void pt_event_other(uint32_t id, const void *data, size_t len, uint64_t addr, uint64_t count,
+                    struct pt_thread *t) PT_HIDDEN PT_NOINLINE;
 void pt_event_slow(uint32_t id, const void *data, size_t len, uint64_t addr, uintptr_t frame)
     PT_HIDDEN PT_COLD;
 /* Records the CPU time of the calling thread. */

@@ -134,6 +134,22 @@ static void attend_writers(struct pt_thread *t)
 }
 
 /*
+ * In a child that a handler has forked since the event was entered, or just before, the thread may
+ * have another record by now: it is not inside with that one, and count is not its own.  Then the
+ * child makes the call for itself.  The ready path needs no such check: the numbers of that record
+ * begin above count (pt_thread_get), so its last one is not the one before.
+ */
+static inline bool is_inside(const struct pt_thread *t)
+{
+    return pt_likely(pt_load_relaxed(&t->word) & PT_THREAD_LEVEL);
+}
+
+static PT_COLD void record_anew(uint32_t id, const void *data, size_t len, uint64_t addr)
+{
+    pt_event_slow(id, data, len, addr, pt_event_frame());
+}
+
+/*
  * Any size of data, any plain clock.  count: the event's.  Loads attention after each writer's
  * commit, and attends to readers only after all writers are written.  The writers may be inside
  * already.
@@ -144,6 +160,10 @@ static PT_NOINLINE void put_rest(struct pt_thread *t, uint64_t count, uint32_t i
     uint64_t ts, commit, onward = 0, bit;
     bool attention = false;
 
+    if (!is_inside(t)) {
+        record_anew(id, data, len, addr);
+        return;
+    }
     for (struct pt_writer *writer = t->several_writers; writer; writer = writer->next)
         pt_store_relaxed(&writer->slot->inside, count);
     pt_fence_compiler();
@@ -222,15 +242,19 @@ static PT_COLD void learn_one(struct pt_thread *t, uint64_t changes, uint64_t op
 
 /* An event in one stream, whose writer is attached, is cached when it is the second in that stream:
  * a thread whose events are by turns in this stream and in that one does not pay for it. */
-void pt_event_other(uint32_t id, const void *data, size_t len, uint64_t addr, uint64_t count)
+void pt_event_other(uint32_t id, const void *data, size_t len, uint64_t addr, uint64_t count,
+                    struct pt_thread *t)
 {
     const uint64_t *gates = pt_load_pointer(&pt_gates);
     const struct pt_page *page = pt_event_page(gates);
     uint64_t changes = pt_load_acquire(&page->changes), open = pt_load_relaxed(&gates[id]), commit;
     unsigned bit = open ? (unsigned)__builtin_ctzll(open) : 0;
-    struct pt_thread *t = pt_thread_self;
     struct pt_writer *writer = &t->writers0[bit];
 
+    if (!is_inside(t)) {
+        record_anew(id, data, len, addr);
+        return;
+    }
     if (pt_unlikely(open & (open - 1)) || pt_unlikely(!open) ||
         pt_unlikely(pt_load_relaxed(&page->epoch[bit]) != pt_load_relaxed(&t->fast[bit]))) {
         learn_and_put(t, count, id, data, len, addr);
@@ -284,7 +308,7 @@ void pt_event_multi(uint32_t id, const void *data, size_t len, uint64_t addr, ui
 
     if (pt_unlikely(pt_load_relaxed(&gates[id]) != pt_load_plain(&t->several)) ||
         pt_unlikely(pt_load_relaxed(&page->changes) != t->several_changes)) {
-        pt_event_other(id, data, len, addr, count);
+        pt_event_other(id, data, len, addr, count, t);
         return;
     }
     if (pt_unlikely(len != 8) || pt_unlikely(!data) || pt_unlikely(count > t->ready_until) ||
@@ -331,6 +355,7 @@ void pt_event_words_other(uint32_t id, size_t size, uint64_t first, uint64_t sec
 void pt_event_words_no_room(struct pt_thread *t, uint64_t id_size, uint64_t first, uint64_t second,
                             uint64_t addr, uintptr_t frame)
 {
+    pt_thread_settle(t); /* the time up to which a closed chunk was written */
     pt_event_leave_writer(t->one_writer);
     pt_event_leave(&t->word);
     if (pt_likely(t == pt_thread_self))
