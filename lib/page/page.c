@@ -90,7 +90,7 @@ static int open_file(const struct pt_page_dir *dir, uint32_t pid, uint64_t *star
     uint64_t mine = *start, ns = dir->pid_ns;
     int fd = dir->fd < 0 ? dir->fd : -ENOENT;
 
-    for (unsigned i = 0; i < 3 && fd == -ENOENT; i++) {
+    for (unsigned i = 0; i < 3 && fd == -ENOENT && dir->fd >= 0; i++) {
         if (i == 1 && (mine == 0 || pt_time_is_shared(pid)))
             break;
         *start = mine + ticks[i];

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -119,6 +121,17 @@ static void *create_and_take(void *bit)
 }
 
 /* Bits that differ show that all of them had one page. */
+START_TEST(no_directory)
+{
+    char path[600], file[64];
+    struct pt_page *page;
+
+    snprintf(path, sizeof path, "%s/none", getenv("POSIXTRACE_DIR"));
+    setenv("POSIXTRACE_DIR", path, 1);
+    ck_assert_int_eq(pt_page_open(&page, 1234, 7, file), -ENOENT);
+}
+END_TEST
+
 START_TEST(creators_at_once)
 {
     pthread_t threads[CREATORS];
@@ -314,6 +327,7 @@ static void add(TCase *tc)
     tcase_add_test(tc, two_creators_one_page);
     tcase_add_loop_test(tc, no_links, 0, 5);
     tcase_add_loop_test(tc, a_tick_apart, 0, 2);
+    tcase_add_test(tc, no_directory);
     tcase_add_test(tc, creators_at_once);
     tcase_add_test(tc, bits_and_epochs);
     tcase_add_test(tc, gates_follow_the_filter);
