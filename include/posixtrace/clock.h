@@ -56,7 +56,8 @@ int posixtrace_clock_point(trace_id_t trid, size_t index, struct posixtrace_cloc
 /* How good the host's own clock was while the log was written. */
 struct posixtrace_clock_quality {
     uint64_t readings;
-    uint64_t unknown;        /* of them, where the kernel did not say: the call was refused */
+    uint64_t unknown;        /* of them, where the kernel was not asked, or did not say: see
+                              * posixtrace_clock_reading(3) */
     uint64_t unsynchronised; /* of them, and those where nothing had set the clock right */
     uint64_t steps;          /* how often the clock was set by more than 10 ms */
     int64_t most_error_ns;   /* the worst bound of synchronised readings; -1: there is none */

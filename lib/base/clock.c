@@ -9,9 +9,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/timex.h>
 #include <unistd.h>
 #include "base/atomics.h"
@@ -156,10 +158,17 @@ static int64_t error_ns(int64_t us)
     return us >= 0 && us <= MOST_US ? us * 1000 : -1;
 }
 
+/* A filter of system calls may kill the process at one that it does not list, and lists for
+ * services have none that could set the clock. */
+static bool may_kill(void)
+{
+    return prctl(PR_GET_SECCOMP, 0, 0, 0, 0) > 0;
+}
+
 void pt_clock_error(struct pt_clock_error *error)
 {
     struct timex t = { .modes = 0 };
-    int saved = errno, state = adjtimex(&t);
+    int saved = errno, state = may_kill() ? -1 : adjtimex(&t);
 
     errno = saved;
     *error = (struct pt_clock_error){ -1, -1, -1 };

@@ -84,8 +84,8 @@ uint64_t pt_clock_resolution_ns(void);
 void pt_clock_pair(int kind, uint64_t *ticks, int64_t *real_ns);
 
 /* The kernel's estimate of the error of CLOCK_REALTIME (adjtimex(2), read only): at most, and as a
- * rule, in ns; the state of the clock: STA_* bits of <sys/timex.h>.  Where the system call is
- * refused, all are -1. */
+ * rule, in ns; the state of the clock: STA_* bits of <sys/timex.h>.  All are -1
+ * where the call is refused, or the thread is under a filter of system calls, which may kill. */
 struct pt_clock_error {
     int64_t most, estimated;
     int32_t status;

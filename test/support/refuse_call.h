@@ -17,8 +17,8 @@
 
 enum { REFUSE_ANY = -1 };
 
-/* Only if its third argument is that, of 32 bits, or REFUSE_ANY. */
-static inline bool refuse_call_with(int call, int64_t third, int error)
+/* Only if its third argument is that, of 32 bits, or REFUSE_ANY.  action: SECCOMP_RET_* */
+static inline bool filter_call(int call, int64_t third, unsigned action)
 {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
     enum { LOW = 0 };
@@ -30,7 +30,7 @@ static inline bool refuse_call_with(int call, int64_t third, int error)
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)call, 0, third == REFUSE_ANY ? 1 : 3),
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[2]) + LOW),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)third, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)error),
+        BPF_STMT(BPF_RET | BPF_K, action),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
     struct sock_fprog filter = { sizeof program / sizeof program[0], program };
@@ -41,6 +41,11 @@ static inline bool refuse_call_with(int call, int64_t third, int error)
     }
     return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
            prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
+}
+
+static inline bool refuse_call_with(int call, int64_t third, int error)
+{
+    return filter_call(call, third, SECCOMP_RET_ERRNO | (unsigned)error);
 }
 
 static inline bool refuse_call(int call, int error)
