@@ -28,6 +28,7 @@
 #define FIT_NS      200000u
 #define BASELINE_NS 100000000u
 #define PAIR_TRIES  5
+#define LATE_TRIES  1000
 
 pt_u64 pt_clock_offset;
 
@@ -126,8 +127,8 @@ static uint64_t read_once(int kind, clockid_t other, uint64_t *ticks, uint64_t *
     return after - before;
 }
 
-/* Keeps the narrowest try. */
-static void read_pair(int kind, clockid_t other, uint64_t *ticks, uint64_t *ns)
+/* Keeps the narrowest try, and returns how wide it was. */
+static uint64_t read_pair(int kind, clockid_t other, uint64_t *ticks, uint64_t *ns)
 {
     uint64_t best = UINT64_MAX;
 
@@ -140,6 +141,7 @@ static void read_pair(int kind, clockid_t other, uint64_t *ticks, uint64_t *ns)
             *ns = n;
         }
     }
+    return best;
 }
 
 void pt_clock_pair(int kind, uint64_t *ticks, int64_t *real_ns)
@@ -180,24 +182,28 @@ void pt_clock_error(struct pt_clock_error *error)
     error->status = (t.status & INT32_MAX) | (state == TIME_ERROR ? STA_UNSYNC : 0);
 }
 
-/* Readings that were interrupted are left out. */
+/* Readings that were interrupted are left out.  The last one shall not be such a one: those before
+ * it may be of a small part of the time. */
 static void measure(int kind, struct origin *o)
 {
-    uint64_t best = UINT64_MAX, ticks, ns;
+    uint64_t best = read_pair(kind, CLOCK_MONOTONIC, &o->ticks, &o->ns), width, t, n;
+    uint64_t ticks = o->ticks, ns = o->ns;
     struct pt_clock_fit fit;
 
-    read_pair(kind, CLOCK_MONOTONIC, &o->ticks, &o->ns);
     pt_clock_fit_begin(&fit, o->ticks, o->ns);
-    do {
-        uint64_t width = read_once(kind, CLOCK_MONOTONIC, &ticks, &ns);
-
+    for (int late = 0; ns - o->ns < FIT_NS && late < LATE_TRIES; late += n - o->ns >= FIT_NS) {
+        width = read_once(kind, CLOCK_MONOTONIC, &t, &n);
         best = width < best ? width : best;
-        if (width <= 2 * best)
-            pt_clock_fit_add(&fit, ticks, ns);
-    } while (ns - o->ns < FIT_NS);
+        if (width > 2 * best)
+            continue;
+        ticks = t;
+        ns = n;
+        pt_clock_fit_add(&fit, t, n);
+    }
     o->slope = pt_clock_fit_slope(&fit);
     if (o->slope == 0)
-        o->slope = pt_mul128_div(ns - o->ns, ticks - o->ticks);
+        o->slope = ns != o->ns ? pt_mul128_div(ns - o->ns, ticks - o->ticks)
+                               : pt_mul128_div(n - o->ns, t - o->ticks);
 }
 
 /* Two threads may both come here first; one of the pairs counts.  NULL: no memory. */
