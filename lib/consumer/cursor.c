@@ -205,6 +205,7 @@ static int look_at_chunk(struct pt_cursors *cs, struct pt_windows *w, uint32_t i
     uint64_t word = pt_load_acquire(&pt_seg_info(cs->seg, index)->word);
     struct pt_cursor *c = cs->known[index];
     bool oom = false;
+    uint32_t limit;
 
     pt_assert(!c || c->index == index);
     if (c && !pt_word_is(word, c->gen)) {
@@ -221,7 +222,10 @@ static int look_at_chunk(struct pt_cursors *cs, struct pt_windows *w, uint32_t i
         c = open_cursor(cs, w, index, word, &oom);
     if (!c)
         return oom ? -ENOMEM : 0;
-    c->limit = pt_chunk_position(cs->seg, pt_load_acquire(&pt_seg_chunk(cs->seg, index)->commit));
+    limit = pt_chunk_position(cs->seg, pt_load_acquire(&pt_seg_chunk(cs->seg, index)->commit));
+    /* LOOP may have recycled the chunk meanwhile: then the limit is not of the queued record. */
+    if (pt_cursor_valid(cs, c))
+        c->limit = limit;
     if (c->queued)
         return 0;
     switch (pt_cursor_decode(cs, c)) {
