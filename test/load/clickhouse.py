@@ -209,9 +209,9 @@ def again(server, folder):
 
 
 def record_pieces(folder):
-    """A log in pieces, of a few thousand events."""
-    program = "; ".join(["ls -lR /usr/include > /dev/null"] * 6)
-    subprocess.run([TOOL, "record", "--system", "--quiet", "--rotate=20K", f"--outdir={folder}", "sh", "-c", program],
+    """A log in pieces: each flush that has an event ends one, and two flushes are a second apart at most."""
+    program = "; ".join(["ls -lR /usr/include > /dev/null; sleep 1.1"] * 3)
+    subprocess.run([TOOL, "record", "--system", "--quiet", "--rotate=1", f"--outdir={folder}", "sh", "-c", program],
                    check=True, capture_output=True, timeout=120)
     pieces = sorted(folder.glob("*.ptl"))
     need(len(pieces) > 1, pieces)
