@@ -13,39 +13,17 @@ import os
 import pathlib
 import random
 import re
-import subprocess
 import sys
 import tempfile
 
 sys.dont_write_bytecode = True
 
-import report_random as programs  # noqa: E402
+from several_random import expect, make, run  # noqa: E402
 
 ROUNDS, LOGS = 12, 4
 APART = ("threads", "locks", "contention", "waits", "descriptors", "sites", "work", "preemptors")
 SUMS = ("events", "call_events", "switch_events", "cpu_time_events", "pair_events", "processes",
         "threads", "gaps", "gap_ns", "crossing")
-
-
-def expect(what, truth):
-    if not truth:
-        sys.exit(f"failed: {what}")
-
-
-def run(tool, *words, status=0):
-    done = subprocess.run([tool, *map(str, words)], text=True, capture_output=True, check=False)
-    expect(f"{words}: exit {done.returncode}: {done.stderr}", done.returncode == status)
-    return done
-
-
-def make(tool, folder, rng, number):
-    sim = programs.Simulation(rng, rng.choice(("switches", "samples", "neither")))
-    sim.run()
-    events = programs.lossy(sim, rng) if number % 2 else sim.events
-    programs.write(events, folder / "log.jsonl")
-    path = folder / f"host{number}.ptl"
-    run(tool, "import", "--force", "--from=jsonl", folder / "log.jsonl", path)
-    return path
 
 
 def report(tool, *words):
@@ -118,7 +96,7 @@ def main():
         os.environ["POSIXTRACE_DIR"] = name
         for number in range(ROUNDS):
             rng = random.Random(number)
-            logs = [make(tool, folder, rng, i) for i in range(LOGS)]
+            logs = [make(tool, folder, rng, i)[0] for i in range(LOGS)]
             rows += check(tool, logs)
             if number % 3 == 0:
                 middle = report(tool, logs[0])["summary"]

@@ -18,31 +18,10 @@ import tempfile
 
 sys.dont_write_bytecode = True
 
-import report_random as programs  # noqa: E402
+from several_random import expect, make, run  # noqa: E402
 
 ROUNDS, LOGS = 8, 4
 SUMS = ("count", "open", "unknown", "unkeyed", "events", "call_events", "switch_events", "gaps")
-
-
-def expect(what, truth):
-    if not truth:
-        sys.exit(f"failed: {what}")
-
-
-def run(tool, *words, status=0):
-    done = subprocess.run([tool, *map(str, words)], text=True, capture_output=True, check=False)
-    expect(f"{words}: exit {done.returncode}: {done.stderr}", done.returncode == status)
-    return done
-
-
-def make(tool, folder, rng, number):
-    sim = programs.Simulation(rng, rng.choice(("switches", "samples", "neither")))
-    sim.run()
-    events = programs.lossy(sim, rng) if number % 2 else sim.events
-    programs.write(events, folder / "log.jsonl")
-    path = folder / f"host{number}.ptl"
-    run(tool, "import", "--force", "--from=jsonl", folder / "log.jsonl", path)
-    return path, {p[0] for p in sim.pairs}
 
 
 def why(tool, *words):

@@ -240,11 +240,7 @@ static int export_logs(struct export *ex)
         free(shown);
         return status;
     }
-    status = logs_open(&logs, &ex->logs);
-    if (status == EXIT_DONE)
-        status = logs_select(&logs, &ex->given);
-    if (status == EXIT_DONE)
-        status = logs_resolve(&logs);
+    status = logs_open_selected(&logs, &ex->logs, &ex->given);
     if (status == EXIT_DONE) {
         uint64_t events = 0;
 

@@ -49,7 +49,7 @@ bool folder_is(const char *path)
     return strcmp(path, "-") != 0 && stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-static char *join(const char *folder, const char *name)
+char *folder_join(const char *folder, const char *name)
 {
     size_t length = strlen(folder), size = length + strlen(name) + 2;
     char *path = tool_grow(NULL, size, 1);
@@ -85,7 +85,7 @@ static bool look_at(struct entry *e, bool part)
 
 static void add_file(struct entries *l, const char *folder, const char *name)
 {
-    struct entry e = { .path = join(folder, name) };
+    struct entry e = { .path = folder_join(folder, name) };
 
     if (!look_at(&e, pieces_is_part(name))) {
         free(e.path);
@@ -158,7 +158,7 @@ char *folder_path_of(const char *folder, const uint8_t id[16])
 
     for (int i = 0; i < 16; i++)
         snprintf(digits + 2 * i, 3, "%02x", id[i]);
-    return join(folder, digits);
+    return folder_join(folder, digits);
 }
 
 /* Takes over the paths of entries first to end, which are pieces of one stream, or one file. */

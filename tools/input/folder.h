@@ -49,6 +49,8 @@ struct folder {
 };
 
 bool folder_is(const char *path);
+/* FOLDER/NAME, for free(). */
+char *folder_join(const char *folder, const char *name);
 /* "*.ptl" without a dot at its start: the names of files that are being copied have one. */
 bool folder_is_log_name(const char *name);
 /* EXIT_DONE, or another status after a message: it cannot be read, or has no log. */

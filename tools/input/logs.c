@@ -301,6 +301,16 @@ int logs_resolve(struct logs *l)
     return status;
 }
 
+int logs_open_selected(struct logs *l, const struct logs_given *given,
+                       const struct select_given *select)
+{
+    int status = logs_open(l, given);
+
+    if (status == EXIT_DONE)
+        status = logs_select(l, select);
+    return status == EXIT_DONE ? logs_resolve(l) : status;
+}
+
 void logs_warn(const struct logs *l)
 {
     const struct log_file **logs = tool_grow(NULL, l->count, sizeof(const struct log_file *));

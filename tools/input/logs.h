@@ -74,6 +74,9 @@ bool logs_first(const struct logs *l, int64_t *ns);
 /* Fixes the windows; times relative to the first event are relative to that of all.  EXIT_DONE, or
  * EXIT_USAGE after a message. */
 int logs_resolve(struct logs *l);
+/* The three in turn; to be closed in any case. */
+int logs_open_selected(struct logs *l, const struct logs_given *given,
+                       const struct select_given *select);
 /* As select_warn(): names that no log has. */
 void logs_warn(const struct logs *l);
 /* What follows the results: as select_warn_callers() and log_file_report_loss() of each log. */

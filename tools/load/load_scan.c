@@ -65,16 +65,6 @@ static void add(struct load_scan *s, char *path, const struct stat *st)
     };
 }
 
-static char *join(const char *folder, const char *name)
-{
-    size_t length = strlen(folder), size = length + strlen(name) + 2;
-    char *path = tool_grow(NULL, size, 1);
-
-    snprintf(path, size, "%s%s%s", folder, length > 0 && folder[length - 1] != '/' ? "/" : "",
-             name);
-    return path;
-}
-
 static void failed(struct load_scan *s, const char *folder, int error)
 {
     s->failed = true;
@@ -96,7 +86,7 @@ static void take_entry(struct load_scan *s, const char *folder, const struct dir
 
     if (e->d_name[0] == '.' || (!is_log && e->d_type != DT_DIR && e->d_type != DT_UNKNOWN))
         return;
-    path = join(folder, e->d_name);
+    path = folder_join(folder, e->d_name);
     if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode) && depth < DEPTH_MAX)
         scan(s, path, depth + 1);
     else if (is_log && stat(path, &st) == 0 && S_ISREG(st.st_mode)) {

@@ -281,12 +281,8 @@ static int measure_opened(struct metrics_request *r, struct metrics_pick *pick, 
 int metrics_request_logs(struct metrics_request *r, struct metrics_pick *pick)
 {
     struct logs logs;
-    int status = logs_open(&logs, &r->logs);
+    int status = logs_open_selected(&logs, &r->logs, &r->given);
 
-    if (status == EXIT_DONE)
-        status = logs_select(&logs, &r->given);
-    if (status == EXIT_DONE)
-        status = logs_resolve(&logs);
     if (status == EXIT_DONE)
         status = add_pairs(pick, &logs);
     if (status == EXIT_DONE) {

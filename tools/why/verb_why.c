@@ -406,12 +406,8 @@ static int explain_logs(struct request *r, struct logs *logs)
 static int serve_logs(struct request *r)
 {
     struct logs logs;
-    int status = logs_open(&logs, &r->logs);
+    int status = logs_open_selected(&logs, &r->logs, &r->given);
 
-    if (status == EXIT_DONE)
-        status = logs_select(&logs, &r->given);
-    if (status == EXIT_DONE)
-        status = logs_resolve(&logs);
     if (status == EXIT_DONE) {
         logs_label(&logs, false);
         status = explain_logs(r, &logs);
