@@ -15,6 +15,7 @@
 #include "base/sys.h"
 #include "place/dir.h"
 #include "place/place.h"
+#include "place/room.h"
 
 /* The directory that was opened last. */
 static struct {
@@ -148,14 +149,7 @@ void pt_dir_path(char *to, size_t size)
 
 static int size_file(int fd, uint64_t size, uint64_t reserve)
 {
-    int r;
-
-    if (ftruncate(fd, (off_t)size) < 0)
-        return -errno;
-    do
-        r = fallocate(fd, 0, 0, (off_t)reserve) < 0 ? -errno : 0;
-    while (r == -EINTR);
-    return pt_is_no_room(r) ? -ENOMEM : r;
+    return ftruncate(fd, (off_t)size) < 0 ? -errno : pt_room_take(fd, 0, reserve);
 }
 
 void *pt_dir_map(int fd, uint64_t size, int protection, int *error)

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/sys.h"
 #include "place/dir.h"
+#include "place/room.h"
 #include "place/place.h"
 #include "shm/liveness.h"
 #include "shm/segment_map.h"
@@ -178,11 +179,11 @@ static int reserve(int fd, const struct pt_seg_header *h)
         { h->chunks_off, (uint64_t)h->base_chunks * h->chunk_size },
     };
 
-    for (unsigned i = 0; i < 3; i++)
-        while (fallocate(fd, 0, (off_t)parts[i].off, (off_t)parts[i].len) < 0)
-            if (errno != EINTR)
-                return pt_is_no_room(-errno) ? -ENOMEM : -errno;
-    return 0;
+    int r = 0;
+
+    for (unsigned i = 0; i < 3 && r == 0; i++)
+        r = pt_room_take(fd, parts[i].off, parts[i].len);
+    return r;
 }
 
 static int create_file(struct pt_seg *seg, const struct pt_seg_header *h, bool allow_named)
