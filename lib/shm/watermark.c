@@ -46,10 +46,18 @@ static bool was_passed_by(const struct pt_seg *seg, uint32_t index, const struct
     return author->level == PT_LEVEL_CONTROL && named != 0 && named != index + 1;
 }
 
-/* The bound of one writer; UINT64_MAX: it holds nothing back. */
-static uint64_t bound_of(struct pt_seen *seen, struct pt_seg *seg, uint32_t index, uint64_t before,
-                         uint64_t now, bool passive)
+/* overwritten: the time of the newest event that LOOP has overwritten. */
+static bool stands_still(const struct pt_seen *seen, uint64_t overwritten)
 {
+    return seen->since_ts <= overwritten ||
+           pt_clock_ns(CLOCK_MONOTONIC) - seen->since_ns > PT_STALL_NS;
+}
+
+/* The bound of one writer; UINT64_MAX: it holds nothing back. */
+static uint64_t bound_of(struct pt_watch *w, struct pt_seg *seg, uint32_t index, uint64_t now,
+                         uint64_t overwritten)
+{
+    struct pt_seen *seen = &w->seen[index];
     struct pt_slot *s = pt_seg_slot(seg, index);
     uint32_t state = pt_load_acquire(&s->state);
     uint64_t inside = pt_load_acquire(&s->inside);
@@ -71,24 +79,26 @@ static uint64_t bound_of(struct pt_seen *seen, struct pt_seg *seg, uint32_t inde
     }
     if (seen->inside != inside) {
         /* It began this event after the last look. */
-        if (seen->bound < before && seen->inside != 0)
-            seen->bound = before;
+        if (seen->bound < w->looked && seen->inside != 0)
+            seen->bound = w->looked;
         seen->inside = inside;
+        seen->since_ts = now;
         seen->since_ns = pt_clock_ns(CLOCK_MONOTONIC);
         return seen->bound;
     }
     /* Killed in the middle of this event: it will not bring anything any more. */
     if (author.level != PT_LEVEL_CONTROL && !pt_sys_thread_exists(author.pid, author.tid)) {
-        if (!passive)
+        if (!w->passive)
             pt_slot_end_dead(seg, index, state);
         return UINT64_MAX;
     }
-    return pt_clock_ns(CLOCK_MONOTONIC) - seen->since_ns > PT_STALL_NS ? UINT64_MAX : seen->bound;
+    return stands_still(seen, overwritten) ? UINT64_MAX : seen->bound;
 }
 
 static uint64_t look(struct pt_watch *w, struct pt_seg *seg)
 {
-    uint64_t now = pt_clock_now(seg->g.clock), bound = now, before = w->looked;
+    uint64_t now = pt_clock_now(seg->g.clock), bound = now;
+    uint64_t overwritten = pt_load_seqcst(&seg->h->lost_last_ts);
     uint32_t n;
 
     if (seg->g.fences)
@@ -103,7 +113,7 @@ static uint64_t look(struct pt_watch *w, struct pt_seg *seg)
     }
     pt_assert(n <= w->room);
     for (uint32_t i = 0; i < n; i++) {
-        uint64_t b = bound_of(&w->seen[i], seg, i, before, now, w->passive);
+        uint64_t b = bound_of(w, seg, i, now, overwritten);
 
         if (b < bound) {
             bound = b;

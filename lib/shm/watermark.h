@@ -16,9 +16,13 @@
  * is later than T.  Or the event is over and its commit visible.  So such a writer commits no event
  * older than T later.  inside != 0: its event is later than the last time at which the consumer
  * found inside 0, or another value.  The consumer never waits: a writer stopped inside holds back
- * events younger than its entry, for PT_STALL_NS; after that it holds none back, and its event is
- * delivered late.  Each event has a value of inside of its own (it counts after its word is stored,
- * see process/thread.h), so a writer with many short events is not taken for stopped.
+ * events younger than its entry, until it has stood still for too long (PT_STALL_NS, or until LOOP
+ * has overwritten events that are younger than the look which found it); after that it holds none
+ * back, and its event is delivered late, or is overwritten with those of its time.  Without the
+ * second bound, more threads than processors that flood a small stream would hide all of it from
+ * its reader: some of them are always interrupted inside.  Each event has a value of inside of its
+ * own (it counts after its word is stored, see process/thread.h), so a writer with many short
+ * events is not taken for stopped.
  *
  * A slot that is attached after the load does no harm: attach_ts is later than T.
  * Writers without membarrier have a full fence after the first store instead.
@@ -32,6 +36,7 @@ struct pt_seen {
     uint64_t inside;   /* the value last seen, 0 outside */
     uint64_t bound;    /* nothing of this writer is to come before it */
     uint64_t since_ns; /* CLOCK_MONOTONIC when that value was first seen */
+    uint64_t since_ts; /* the same, by the stream's clock */
     uint64_t wid;      /* whose: the slot may have got another writer */
 };
 

@@ -112,6 +112,33 @@ START_TEST(a_new_value_moves_the_bound)
 }
 END_TEST
 
+/* LOOP has overwritten events that are younger than the look which found it inside. */
+START_TEST(overwritten_time_is_not_held_back)
+{
+    struct pt_slot *s;
+    uint64_t found, w;
+
+    begin();
+    s = pt_seg_slot(&seg, ring_attach(&seg, 0));
+    look();
+    seg.h->lost_last_ts = now();
+    s->inside = 1;
+    w = look();
+    found = watch.looked;
+    ck_assert(watch.held);
+    ck_assert_uint_eq(look(), w);
+    ck_assert(watch.held);
+    seg.h->lost_last_ts = found;
+    ck_assert_uint_gt(look(), found);
+    ck_assert(!watch.held);
+    /* Its next event is one of now. */
+    s->inside = 2;
+    look();
+    ck_assert(watch.held);
+    end();
+}
+END_TEST
+
 START_TEST(the_slowest_decides)
 {
     struct pt_slot *a, *b;
@@ -164,6 +191,7 @@ static void add(TCase *tc)
     tcase_add_test(tc, inside_holds_back_and_leaving_releases);
     tcase_add_test(tc, never_seen_outside);
     tcase_add_test(tc, a_new_value_moves_the_bound);
+    tcase_add_test(tc, overwritten_time_is_not_held_back);
     tcase_add_test(tc, the_slowest_decides);
     tcase_add_test(tc, another_writer_in_the_slot);
 }
