@@ -128,8 +128,10 @@ const char *report_shares(const struct posixtrace_report_thread *t, bool all, si
 
 void report_print_summary(const struct report_view *v);
 void report_print_sections(const struct report_view *v);
-/* A line of text, cut to the columns of the output. */
-__attribute__((format(printf, 1, 2))) void report_line(const char *format, ...);
+/* A sentence that begins in that column, or in that of its indentation for 0; what does not fit is on
+ * further lines. */
+__attribute__((format(printf, 3, 4))) void report_line(size_t column, size_t indent,
+                                                       const char *format, ...);
 void report_heading(const struct report_view *v, enum report_section section, const char *text);
 void report_print_objects(const struct report_view *v, enum report_section section);
 void report_print_sites(const struct report_view *v);

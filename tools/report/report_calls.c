@@ -80,9 +80,9 @@ static void print_object(const struct report_view *v, enum report_section sectio
     if (o->waits > 0)
         print_longest(v, p, o);
     if (o->unknown > 0)
-        report_line("      %s more unknown: events were lost", units_count(o->unknown));
+        report_line(0, INDENT, "%s more unknown: events were lost", units_count(o->unknown));
     if (o->open > 0)
-        report_line("      %s wait%s had not ended when the log did", units_count(o->open),
+        report_line(0, INDENT, "%s wait%s had not ended when the log did", units_count(o->open),
                     o->open == 1 ? "" : "s");
 }
 
@@ -158,8 +158,9 @@ static void print_histogram(const struct report_view *v, const struct report_par
     posixtrace_statistics_summary(p->statistics, &s, sizeof s);
     out_format("      %7s |", units_time(s.min_ns));
     draw_histogram(p->statistics, HISTOGRAM, v->utf8);
-    report_line("| %s; max at %s%s%s", units_time(s.max_ns), report_when(v, part, p->longest_at_ns),
-                v->several ? " in " : "", unquoted(part->label));
+    report_line(INDENT + 9 + HISTOGRAM, INDENT, "| %s; max at %s%s%s", units_time(s.max_ns),
+                report_when(v, part, p->longest_at_ns), v->several ? " in " : "",
+                unquoted(part->label));
 }
 
 static void print_pair(const struct report_view *v, const struct report_part *part,
@@ -181,9 +182,9 @@ static void print_pair(const struct report_view *v, const struct report_part *pa
     if (p->statistics)
         print_histogram(v, part, p);
     if (p->unknown > 0)
-        report_line("      %s more unknown: events were lost", units_count(p->unknown));
+        report_line(0, INDENT, "%s more unknown: events were lost", units_count(p->unknown));
     if (p->open > 0)
-        report_line("      %s begun and not ended", units_count(p->open));
+        report_line(0, INDENT, "%s begun and not ended", units_count(p->open));
 }
 
 void report_print_pairs(const struct report_view *v)

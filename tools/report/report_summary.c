@@ -67,11 +67,12 @@ static void print_head(const struct report_view *v)
     const struct posixtrace_report_summary *s = &v->summary;
     uint64_t threads = v->rows[REPORT_THREADS].count;
 
-    report_line(
-        "%s: %s%s in %s thread%s of %s process%s", v->shown, v->several_clocks ? "about " : "",
-        units_time(s->events ? s->last_ns - s->first_ns : 0), units_count(threads),
-        plural(threads, "", "s"), units_count(v->processes), plural(v->processes, "", "es"));
-    report_line("%s event%s: %s of %scalls, %s context switches, %s CPU times, %s pairs",
+    report_line(0, 0, "%s: %s%s in %s thread%s of %s process%s", v->shown,
+                v->several_clocks ? "about " : "",
+                units_time(s->events ? s->last_ns - s->first_ns : 0), units_count(threads),
+                plural(threads, "", "s"), units_count(v->processes),
+                plural(v->processes, "", "es"));
+    report_line(0, 0, "%s event%s: %s of %scalls, %s context switches, %s CPU times, %s pairs",
                 units_count(s->events), plural(s->events, "", "s"), units_count(s->calls),
                 s->long_calls_only ? "long " : "", units_count(s->switches),
                 units_count(s->cpu_times), units_count(s->pairs));

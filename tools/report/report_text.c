@@ -18,7 +18,7 @@
 
 enum { NAME = 24, BAR = 12, INDENT = 6 };
 
-void report_line(const char *format, ...)
+void report_line(size_t column, size_t indent, const char *format, ...)
 {
     char text[1024];
     va_list arguments;
@@ -26,8 +26,9 @@ void report_line(const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    table_put_cut(text, out_columns());
-    out_text("\n");
+    if (column == 0)
+        out_spaces(indent);
+    out_wrapped(text, column ? column : indent, indent + 2);
 }
 
 void report_heading(const struct report_view *v, enum report_section section, const char *text)
@@ -158,7 +159,7 @@ static void print_preemptors(const struct report_view *v)
                    units_time(t->preempted_longest_ns));
         draw_bar(t->preempted_ns, largest, BAR, v->utf8);
         out_text("\n");
-        report_line("      longest: instead of %s at %s",
+        report_line(0, INDENT, "longest: instead of %s at %s",
                     report_tid_label(p, 0, t->preempted_longest_tid),
                     report_when(v, p, t->preempted_longest_at_ns));
     }

@@ -3,7 +3,8 @@
 # SPDX-FileCopyrightText: 2026 The posixtrace authors
 """The macro benchmark: what tracing costs memcached, redis and LevelDB.
 
-usage: macro.py FOLDER BUILD [--rounds=N] [--requests=N] [--only=PROGRAM] [--write=PAGE]
+usage: macro.py FOLDER BUILD [--rounds=N] [--requests=N] [--only=PROGRAM] [--idle]
+       [--write=PAGE]
 
 FOLDER gets the sources and builds, BUILD is a release build of posixtrace.  Each program runs
 untraced, and for posixtrace and LTTng-UST with the same trace points compiled in: idle and
@@ -11,7 +12,8 @@ recording.  A round has each of these once, in an order that turns with the roun
 medians over rounds of the ratio to the untraced run of the same round.  Server and tracers have
 processor 0, the load has processor 1.  A run in which a tracer lost events does not count.
 LTTng-UST has the best of three sizes of sub-buffers, 8 MiB together for the processor that it
-records on; posixtrace has its default, 8 MiB.
+records on; posixtrace has its default, 8 MiB.  --idle: only the untraced runs and those with idle
+points of posixtrace, which differ so little that they need many rounds.
 """
 
 import json
@@ -112,28 +114,36 @@ def best_subbuffers(folder, work):
     return best[1:] if best else SUBBUFFERS[1]
 
 
-def rounds_of(folder, tool, program, built, rounds, requests):
-    """[{way: result}] of a program."""
-    works = {}
-    for variant in build.VARIANTS:
-        works[variant] = Work(folder, program, built[program.split()[0], variant], requests)
-    lttng = tracers.Lttng(folder, *best_subbuffers(folder, works["lttng"]))
-    plain = tracers.Plain(folder)
-    ways = {"untraced": (works["untraced"], plain),
-            "posixtrace idle": (works["posixtrace"], plain),
-            "LTTng-UST idle": (works["lttng"], plain),
-            "posixtrace": (works["posixtrace"], tracers.Posixtrace(folder, tool, "8M")),
-            "LTTng-UST": (works["lttng"], lttng)}
+def run_rounds(program, rounds, ways):
+    """[{way: result}] of a program; ways: {name: (work, tracer)}."""
+    names = list(ways)
     done = []
     for turn in range(rounds):
         one = {}
-        for i in range(len(WAYS)):
-            way = WAYS[(i + turn) % len(WAYS)]
+        for i in range(len(names)):
+            way = names[(i + turn) % len(names)]
             work, tracer = ways[way]
             one[way] = work.run(tracer)
         done.append(one)
         print(f"{program}, round {turn + 1} of {rounds}: " + ", ".join(
-            f"{way} {one[way]['per_second']:,.0f}/s" for way in WAYS), flush=True)
+            f"{way} {one[way]['per_second']:,.0f}/s" for way in names), flush=True)
+    return done
+
+
+def rounds_of(folder, tool, program, built, rounds, requests, idle):
+    """The same of a program that is built; idle: without the ways that record, and LTTng-UST."""
+    works = {}
+    for variant in build.VARIANTS:
+        works[variant] = Work(folder, program, built[program.split()[0], variant], requests)
+    plain = tracers.Plain(folder)
+    ways = {"untraced": (works["untraced"], plain), "posixtrace idle": (works["posixtrace"], plain)}
+    if idle:
+        return run_rounds(program, rounds, ways)
+    lttng = tracers.Lttng(folder, *best_subbuffers(folder, works["lttng"]))
+    ways |= {"LTTng-UST idle": (works["lttng"], plain),
+             "posixtrace": (works["posixtrace"], tracers.Posixtrace(folder, tool, "8M")),
+             "LTTng-UST": (works["lttng"], lttng)}
+    done = run_rounds(program, rounds, ways)
     lttng.close()
     return done
 
@@ -175,7 +185,7 @@ def table(results):
             "processor time an event", "bytes an event", "events", "lost"]
     lines = [head, ["---"] * len(head)]
     for program, rounds in results.items():
-        lines += [row(program, rounds, way) for way in WAYS[1:]]
+        lines += [row(program, rounds, way) for way in WAYS[1:] if way in rounds[0]]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
@@ -205,7 +215,7 @@ def main():
     folder, release = (pathlib.Path(p).resolve() for p in sys.argv[1:3])
     folder.mkdir(parents=True, exist_ok=True)
     built = build.build_all(folder, release)
-    only = option("only", "")
+    only, idle = option("only", ""), "--idle" in sys.argv
     results = {}
     with tempfile.TemporaryDirectory(prefix="macro.", dir=folder) as runs:
         runs = pathlib.Path(runs)
@@ -214,9 +224,11 @@ def main():
             if only in program:
                 results[program] = rounds_of(runs, release / "tools/posixtrace", program, built,
                                              int(option("rounds", "7")),
-                                             int(option("requests", "2000000")))
+                                             int(option("requests", "2000000")), idle)
     text = table(results) + f"\n\nProcessor: {processor()}.\n"
     print(text)
+    if idle:
+        return
     wrong = check(results)
     if wrong:
         sys.exit("these runs do not count:\n" + "\n".join(wrong))
