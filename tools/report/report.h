@@ -128,8 +128,8 @@ const char *report_shares(const struct posixtrace_report_thread *t, bool all, si
 
 void report_print_summary(const struct report_view *v);
 void report_print_sections(const struct report_view *v);
-/* A sentence that begins in that column, or in that of its indentation for 0; what does not fit is on
- * further lines. */
+/* A sentence that begins in that column, or in that of its indentation for 0; what does not fit is
+ * on further lines. */
 __attribute__((format(printf, 3, 4))) void report_line(size_t column, size_t indent,
                                                        const char *format, ...);
 void report_heading(const struct report_view *v, enum report_section section, const char *text);
