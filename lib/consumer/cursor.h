@@ -11,6 +11,14 @@
  * Bytes of a chunk are read first, and used only if the chunk's info word still has the cursor's
  * generation afterwards (pt_cursor_valid).
  *
+ * chunk->consumed.  The writer that takes a chunk stores the new generation with the first
+ * position, before chunk->gen.  From then on only the consumer stores it: the cursor in known[],
+ * after the event was copied (consumer.c) or is safe in the log (collect.c).  A writer that recycles
+ * the chunk loads it, announces what comes after that position as lost, then changes the info word.
+ * So an announcement can be too early, but is never missing: an event that is overwritten between
+ * its copy and the store of its position was delivered, and is announced all the same.  The numbers
+ * of lost events do not depend on announcements (accounting.h).
+ *
  * Callers hold the reading lock: consumer.c reads events through the heap, collect.c chunk by
  * chunk through known, balance.c only looks.
  */
