@@ -73,8 +73,8 @@ enum pt_cursor_step pt_cursor_decode(struct pt_cursors *cs, struct pt_cursor *c)
  * LOOP may recycle the chunk before the position is stored.  The word then has the old generation
  * over the new contents, which says that nothing of them was consumed, and that is true as long as
  * they have no cursor of their own.  Once they have one, the old cursor, which is still in the
- * merge, stores nothing: events may have been consumed since, and the writer that recycles the chunk
- * next would announce them as lost.
+ * merge, stores nothing: events may have been consumed since, and the next writer that recycles the
+ * chunk would announce them as lost.
  */
 void pt_cursor_consume(struct pt_cursors *cs, struct pt_cursor *c)
 {

@@ -13,8 +13,8 @@
  *
  * chunk->consumed.  The writer that takes a chunk stores the new generation with the first
  * position, before chunk->gen.  From then on only the consumer stores it: the cursor in known[],
- * after the event was copied (consumer.c) or is safe in the log (collect.c).  A writer that recycles
- * the chunk loads it, announces what comes after that position as lost, then changes the info word.
+ * after the event was copied (consumer.c) or is safe in the log (collect.c).  A writer that
+ * recycles the chunk loads it, announces what follows as lost, then changes the info word.
  * So an announcement can be too early, but is never missing: an event that is overwritten between
  * its copy and the store of its position was delivered, and is announced all the same.  The numbers
  * of lost events do not depend on announcements (accounting.h).
