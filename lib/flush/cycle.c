@@ -242,7 +242,7 @@ static void commit(struct pt_flusher *f, bool seam)
     pt_assert(f->holds && !f->writing);
     pt_collect_commit(&f->round, &books);
     if (seam)
-        pt_pieces_switch(f);
+        note_error(f, pt_pieces_switch(f));
 }
 
 int pt_flush_cycle(struct pt_flusher *f, enum pt_totals which)

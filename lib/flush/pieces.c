@@ -150,7 +150,7 @@ bool pt_pieces_is_due(const struct pt_flusher *f)
     bool is_long, is_old;
     uint64_t now;
 
-    if (!p->on)
+    if (!p->on || p->gone)
         return false;
     is_long = p->limits.bytes && pt_log_events(f->writer) &&
               pt_log_bytes(f->writer) >= p->limits.bytes;
@@ -356,8 +356,11 @@ static int begin_file(struct pt_flusher *f, const struct pt_piece_base *base, in
 
     make_name(p, base->number, PART, name);
     *fd = openat(p->dir, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, p->mode);
-    if (*fd < 0)
+    if (*fd < 0) {
+        /* A new file in a folder that is there cannot give these. */
+        f->pieces.gone = errno == ENOENT || errno == ESTALE;
         return -errno;
+    }
     *lock = (struct pt_log_lock){ -1, -1 };
     e = pt_log_lock_take(lock, *fd);
     if (e == 0) {
@@ -408,7 +411,7 @@ static void end_piece(struct pt_flusher *f, struct pt_log_writer *w, int fd,
     close(fd);
 }
 
-void pt_pieces_switch(struct pt_flusher *f)
+int pt_pieces_switch(struct pt_flusher *f)
 {
     struct pt_pieces *p = &f->pieces;
     struct pt_log_writer *before = f->writer;
@@ -420,8 +423,10 @@ void pt_pieces_switch(struct pt_flusher *f)
         pt_piece_base_deinit(base);
         free(base);
     }
+    if (p->gone)
+        pt_log_abandon(f->writer, e);
     if (e < 0)
-        return;
+        return p->gone ? e : 0;
     for (unsigned c = 0; c < PT_LOSS_CAUSES; c++)
         p->log_lost[c] += pt_log_lost(before, c);
     p->number++;
@@ -434,6 +439,7 @@ void pt_pieces_switch(struct pt_flusher *f)
     if (old)
         pt_piece_base_deinit(old);
     free(old);
+    return 0;
 }
 
 void pt_pieces_turn(struct pt_flusher *f)

@@ -18,7 +18,8 @@
  * (pt_tail_fits()).
  *
  * If the next file cannot be made or written, the piece continues, and another try comes a second
- * later.
+ * later.  If the folder was removed, none will succeed, and the piece was removed with it: its
+ * events and all that come are lost, with the error of the folder.
  */
 #ifndef PT_FLUSH_PIECES_H
 #define PT_FLUSH_PIECES_H
@@ -38,6 +39,7 @@ struct pt_piece_limits {
 struct pt_pieces {
     struct pt_piece_limits asked, limits;
     uint32_t on;
+    bool gone; /* the folder was removed */
     uint32_t number;
     int dir;        /* of the files, in the thread's own table */
     char stem[192]; /* a name up to the number */

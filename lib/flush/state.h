@@ -84,8 +84,8 @@ void pt_pieces_turn(struct pt_flusher *f);
 /* A cycle has ended. */
 void pt_pieces_look(struct pt_flusher *f);
 /* Part of the cycle at the seam, after its commit: the log is the next piece then, or stays if that
- * cannot be begun. */
-void pt_pieces_switch(struct pt_flusher *f);
+ * cannot be begun.  An error: it never can, and the log is given up. */
+int pt_pieces_switch(struct pt_flusher *f);
 /* The log is complete: the last piece gets its name. */
 void pt_pieces_finish(struct pt_flusher *f);
 void pt_pieces_deinit(struct pt_flusher *f);

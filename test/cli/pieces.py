@@ -13,6 +13,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -235,6 +236,25 @@ def check_strangers(tool, plain, folder):
     tool.run("recover", folder, status=1)
 
 
+def check_removed(tool, plain, folder):
+    """The folder is removed: the first piece that cannot be made says so, and all is lost."""
+    recording = Recording(tool, plain, folder)
+    recording.batches(1)
+    recording.go_on()
+    expect("a batch", recording.done.stdout.readline() == "done\n")
+    stream = re.search(r"Z\.(\d+)-", parts(folder)[-1].name)[1]
+    shutil.rmtree(folder)
+    tool.run("flush", stream, status=1)
+    said = recording.done.stderr.readline()
+    expect(said, f"folder '{folder}' was removed; events go nowhere" in said)
+    recording.done.stdin.write(BATCHES * "\n")
+    message = recording.done.communicate(timeout=60)[1]
+    expect(f"record: {recording.done.returncode}: {message}", recording.done.returncode == 1)
+    expect(message, f"{BATCHES * BATCH} events are gone with" in message.replace(",", ""))
+    expect(message, "go nowhere" not in message and "cannot" not in message)
+    expect("a folder", not folder.exists())
+
+
 def check_usage(tool, plain, folder):
     wrong = [["--rotate=1M"], ["--keep=2"], [f"--outdir={folder}"], ["--rotate=x", f"--outdir={folder}"],
              ["--rotate=0", f"--outdir={folder}"], ["--rotate=1M", f"--outdir={folder}", "--keep=0"],
@@ -260,6 +280,7 @@ def main():
         check_killed(tool, plain, root / "killed")
         check_strangers(tool, plain, root / "strangers")
         check_next(tool, plain, root / "next")
+        check_removed(tool, plain, root / "removed")
 
 
 main()

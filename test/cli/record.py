@@ -22,6 +22,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 from doctor import RET_ERRNO, filter_calls
 
@@ -252,6 +253,44 @@ def check_full_disk(setup):
            "No space left on device" in done.stderr and "log could not be written" in done.stderr)
 
 
+def check_removed(setup):
+    """It is said once, while the program runs, and no other file is taken for the log."""
+    for words, other in ([], False), (["--print"], True), (["--quiet"], False):
+        log = setup.folder / "gone.ptl"
+        r = Recorder(setup, "-o", log, *words, setup.plain, "events", 30, "tick", "say", "ready", "wait",
+                     "events", 12, "tick", "exit", 0)
+        r.wait_for(b"ready")
+        log.unlink()
+        if other:
+            log.write_text("another file")
+        r.wait_for(b"was removed; events go nowhere", "stderr")
+        kept = r.seen[r.process.stderr].decode().split("/proc/")[1].split()[0]
+        time.sleep(2)  # for a flush of the events
+        shutil.copyfile(pathlib.Path("/proc") / kept, setup.folder / "copy.ptl")
+        r.process.stdin.write(b"\n")
+        err = r.end(1)
+        expect(f"once: {err!r}", err.count("go nowhere") == 1 and "cannot" not in err)
+        expect(f"how many: {err!r}", ("42 events are gone with" in err) == (words != ["--quiet"]))
+        expect("the other file", not other or log.read_text() == "another file")
+        log.unlink(missing_ok=True)
+        rows = subprocess.run([setup.tool, "print", "--format=csv", "copy.ptl"], cwd=setup.folder, text=True,
+                              env=setup.environment, capture_output=True, timeout=TIMEOUT, check=False)
+        expect(f"the copy: {rows}", rows.stdout.count(',"tick",') == 30)
+    # at the last moment, where no look is due before the end
+    r = Recorder(setup, "-o", log, setup.plain, "events", 5, "tick", "say", "ready", "wait", "exit", 3)
+    r.wait_for(b"ready")
+    log.unlink()
+    r.process.stdin.write(b"\n")
+    err = r.end(3)
+    expect(f"at the end: {err!r}", err.count("go nowhere") == 1 and "5 events are gone" in err)
+    # a log that never had a name is no log that was removed
+    with tempfile.TemporaryFile() as file:
+        done = subprocess.run([setup.tool, "record", "-o", f"/dev/fd/{file.fileno()}", setup.plain, "events", "5",
+                               "tick"], pass_fds=[file.fileno()], env=setup.environment, capture_output=True,
+                              text=True, timeout=TIMEOUT, check=False)
+    expect(f"{done}", "go nowhere" not in done.stderr)
+
+
 def check_killed(setup):
     """The recorder is killed: the program continues, the log can be completed."""
     r = Recorder(setup, "-o", "killed.ptl", setup.plain, "events", 10, "tick", "say", "ready",
@@ -319,6 +358,7 @@ def main():
             check_processes(setup, before=without_pidfd())
         check_stop(setup)
         check_full_disk(setup)
+        check_removed(setup)
         check_killed(setup)
         if static and os.geteuid() == 0:
             check_set_id(setup, static[0])

@@ -52,6 +52,7 @@ struct recording {
     int fd;
     bool made;              /* the log was not there before */
     bool regular;           /* and can be read back */
+    bool named;             /* and had a name at the start: else it may be /dev/fd/N */
     struct log_place place; /* and the log that was there before */
     int locked;             /* the descriptor of that one, with the lock; -1: none */
     bool active;            /* has a stream */
@@ -60,6 +61,8 @@ struct recording {
     trace_id_t trid;
     uint64_t switch_buffer; /* of the kernel, for each processor; 0: none */
     uint64_t shown_events;  /* at the last live line */
+    bool removed;           /* the log, or its folder, was removed while it was written */
+    uint64_t gone_events;   /* and has so many events */
 };
 
 /* The reason for the end of the wait. */
@@ -146,6 +149,16 @@ int record_pieces_prepare(const struct record_request *q);
 char *record_pieces_name(const struct record_request *q, const char *program, pid_t pid);
 /* With a stream that does not run yet.  An error number, after a message. */
 int record_pieces_begin(struct recording *r, const struct record_request *q);
+
+/* record_removed.c */
+/* Is there a log that can be removed, and was not yet? */
+bool record_removed_may_be(const struct recording *r);
+/* Called from time to time: says once that it was removed. */
+void record_removed_look(struct recording *r, const struct record_request *q);
+/* The same before the log is completed. */
+void record_removed_end(struct recording *r, const struct record_request *q);
+/* In place of a report; EXIT_FAILED. */
+int record_removed_report(const struct recording *r, const struct record_request *q);
 
 /* record_launch.c */
 struct launch {

@@ -29,7 +29,7 @@
 #include "common/tool.h"
 
 /* Milliseconds. */
-enum { LIVE = 500, PATIENCE = 10000, COUNT_PATIENCE = 3000 };
+enum { LIVE = 500, LOOK_AT_LOG = 1000, PATIENCE = 10000, COUNT_PATIENCE = 3000 };
 
 struct part {
     struct recording r;
@@ -119,6 +119,7 @@ static int begin_part(struct part *p, const struct record_request *q, pid_t pid,
 }
 
 struct wait {
+    const struct record_request *q;
     struct part *parts;
     size_t count;
     int signals;
@@ -203,7 +204,7 @@ static void look_at_target(struct part *p, bool news)
 /* The worker's, the target's; after all of them that of the signals. */
 static int wait_for_news(struct wait *w, struct pollfd *p)
 {
-    bool look = w->live || w->told;
+    bool look = w->live || w->told, removable = false;
 
     for (size_t i = 0; i < w->count; i++) {
         struct part *part = &w->parts[i];
@@ -212,9 +213,10 @@ static int wait_for_news(struct wait *w, struct pollfd *p)
         p[2 * i + 1] = (struct pollfd){ .fd = part->gone || part->a.over ? -1 : part->r.pidfd,
                                         .events = POLLIN };
         look |= !part->a.over && (part->gone || part->r.pidfd < 0);
+        removable |= record_removed_may_be(&part->r);
     }
     p[2 * w->count] = (struct pollfd){ .fd = w->signals, .events = POLLIN };
-    return poll(p, 2 * w->count + 1, look ? LIVE : -1);
+    return poll(p, 2 * w->count + 1, look ? LIVE : removable ? LOOK_AT_LOG : -1);
 }
 
 static size_t count_workers(const struct wait *w)
@@ -237,6 +239,7 @@ static void wait_for_all(struct wait *w)
             if (p[2 * i].fd >= 0 && p[2 * i].revents)
                 apart_read(&w->parts[i].a);
             look_at_target(&w->parts[i], p[2 * i + 1].revents != 0);
+            record_removed_look(&w->parts[i].r, w->q);
         }
         look_at_signals(w);
         show(w);
@@ -312,6 +315,8 @@ static int end_part(struct part *p, const struct record_request *q)
         record_log_drop(&p->r);
         return status;
     }
+    record_removed_look(&p->r, q);
+    p->r.gone_events = p->a.written.events;
     p->r.error = p->a.error;
     if (p->a.cut)
         tool_note("another program has truncated %s, which ended the recording", quote(p->r.log));
@@ -333,7 +338,7 @@ static int end_part(struct part *p, const struct record_request *q)
     }
     signals_let(NULL);
     report = record_report(&p->r, q, NULL);
-    if (q->print && p->r.regular)
+    if (q->print && p->r.regular && !p->r.removed)
         report = record_print(&p->r);
     signals_hold();
     return status ? status : report;
@@ -341,7 +346,9 @@ static int end_part(struct part *p, const struct record_request *q)
 
 int record_apart(const struct record_request *q)
 {
-    struct wait w = { .parts = tool_grow(NULL, q->pid_count, sizeof *w.parts), .signals = -1 };
+    struct wait w = { .q = q,
+                      .parts = tool_grow(NULL, q->pid_count, sizeof *w.parts),
+                      .signals = -1 };
     int status = EXIT_DONE;
     bool worker = false;
 

@@ -327,6 +327,7 @@ int record_log_open(struct recording *r, const struct record_request *q, const c
         return EXIT_FAILED;
     }
     r->regular = fstat(r->fd, &st) == 0 && S_ISREG(st.st_mode);
+    r->named = r->regular && st.st_nlink > 0;
     if (r->regular && is_taken(r->fd)) {
         record_log_busy(r->log);
         record_log_drop(r);

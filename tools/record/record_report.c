@@ -284,6 +284,8 @@ int record_report(const struct recording *r, const struct record_request *q, con
     struct log_file log;
     int status = EXIT_DONE;
 
+    if (r->removed)
+        return record_removed_report(r, q);
     if (r->error)
         status = tool_error("cannot write all of %s: %s", quote(q->rotates ? q->outdir : r->log),
                             strerror(r->error));

@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * Waiting for the end of a recording, without polling but for what has to be
- * looked at from time to time: the live line, and processes where the kernel has
- * no pidfd.
+ * looked at from time to time: the live line, processes where the kernel has
+ * no pidfd, and, once a second, whether the log is still there.
  *
  * Signals, where record has started the program:
  *   from a key        the terminal has sent it to the program as well: record waits for
@@ -34,12 +34,21 @@
 #include "common/tool.h"
 
 /* Milliseconds. */
-enum { LOOK = 100, LIVE = 500, PATIENCE = 5000, NOTE_AFTER = 1000, TOGETHER = 500 };
+enum {
+    LOOK = 100,
+    LIVE = 500,
+    LOOK_AT_LOG = 1000,
+    PATIENCE = 5000,
+    NOTE_AFTER = 1000,
+    TOGETHER = 500
+};
 
 struct watch {
     struct recording *r;
+    const struct record_request *q;
     size_t count, over;
     bool own, live;
+    bool own_log;  /* a worker has a pipe, or memory, and root the log */
     int signals;   /* signalfd */
     int64_t shown; /* the live line, ms */
     int64_t told;  /* the latest signal came then; 0: none did */
@@ -191,11 +200,13 @@ static void show_live(struct watch *w)
 
 static int timeout(const struct watch *w)
 {
-    bool look = w->told != 0;
+    bool look = w->told != 0, removable = false;
 
-    for (size_t i = 0; i < w->count; i++)
+    for (size_t i = 0; i < w->count; i++) {
         look |= !w->r[i].over && w->r[i].pidfd < 0;
-    return look ? LOOK : w->live ? LIVE : -1;
+        removable |= w->own_log && record_removed_may_be(&w->r[i]);
+    }
+    return look ? LOOK : w->live ? LIVE : removable ? LOOK_AT_LOG : -1;
 }
 
 /* Sleeps until something happens; [count] of p is the signals'. */
@@ -222,11 +233,16 @@ static void look_at_all(struct watch *w, const struct pollfd *p)
             continue;
         r->over = has_ended(w, r, p[i].revents != 0);
         w->over += r->over;
-        if (r->over && !w->own)
-            recording_end(r);
+        if (!r->over || w->own)
+            continue;
+        if (w->own_log)
+            record_removed_end(r, w->q);
+        recording_end(r);
     }
     look_at_signals(w);
     be_patient(w);
+    for (size_t i = 0; i < w->count && w->own_log; i++)
+        record_removed_look(&w->r[i], w->q);
     show_live(w);
 }
 
@@ -235,8 +251,10 @@ void watch(struct recording *r, size_t count, const struct record_request *q, bo
 {
     struct pollfd *p = tool_grow(NULL, count + 1, sizeof *p);
     struct watch w = { .r = r,
+                       .q = q,
                        .count = count,
                        .own = own,
+                       .own_log = !apart_is_worker(),
                        .end = end,
                        .shown = signals_now_ms(),
                        .live = apart_is_worker() || (!q->quiet && isatty(STDERR_FILENO) == 1) };

@@ -189,12 +189,13 @@ static int finish(struct recording *r, const struct record_request *q, const cha
     /* Descendants of the program, which no process waits for. */
     if (q->command && !q->quiet)
         recording_alive(r, &alive);
+    record_removed_end(r, q);
     recording_end(r);
     signals_let(NULL);
     status = record_report(r, q, path);
     record_report_alive(r, &alive);
     free(alive.pids);
-    if (q->print && r->regular)
+    if (q->print && r->regular && !r->removed)
         printed = record_print(r);
     signals_hold();
     return status ? status : printed;

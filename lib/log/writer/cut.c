@@ -119,6 +119,16 @@ int pt_log_writer_go_back(struct pt_log_writer *w)
     return pt_log_writer_header(w, 0, 0, 0);
 }
 
+/* As if the file had been cut to nothing, and no disk took any more. */
+void pt_log_abandon(struct pt_log_writer *w, int error)
+{
+    pt_assert_call(error < 0);
+    w->out.refused = error;
+    w->out.was_cut = true;
+    w->out.cut = 0;
+    pt_log_writer_mend(w);
+}
+
 int pt_log_writer_mend(struct pt_log_writer *w)
 {
     int error;

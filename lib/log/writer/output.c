@@ -82,6 +82,8 @@ static ssize_t try_write(struct pt_output *o, const void *from, size_t bytes, ui
                          bool seekable)
 {
     pt_output_look(o);
+    if (o->refused)
+        return o->refused;
     /* The thread may be the program's: of a log builder, of a recovery. */
     if (seekable && !pt_sys_allows_size(offset + 1))
         return -EFBIG;

@@ -55,6 +55,7 @@ struct pt_output {
     uint64_t size;     /* of the file: its first size, and the bytes written since */
     uint64_t cut;      /* smallest size to which another program has cut the file */
     bool was_cut;
+    int refused;      /* what each write gives; 0: the file can be written.  Set by the owner */
     uint64_t witness; /* where the last byte of the file is that is not zero; 0: unknown */
     struct pt_output_packet *packets;
     size_t packet_count, packet_room;

@@ -43,6 +43,9 @@ int pt_log_first_piece(struct pt_log_writer *w, uint64_t ino);
 int pt_log_put_base(struct pt_log_writer *w, const struct pt_piece_base *base);
 /* The next piece has begun, so that nothing will be added to this one: completes it. */
 int pt_log_complete_piece(struct pt_log_writer *w);
+/* No reader will ever find the file: its events count as LOST_LOG_ERROR, its space is given back,
+ * and each later write fails with this error. */
+void pt_log_abandon(struct pt_log_writer *w, int error);
 /* Adds the numbers of this piece to those of the pieces before it. */
 void pt_log_add_sums(struct pt_log_writer *w, struct pt_piece_base *to);
 /* How long the file is, the buffer included. */

@@ -121,7 +121,8 @@ static void remove_all(void)
 
     while (dir && (e = readdir(dir)))
         unlinkat(dirfd(dir), e->d_name, 0);
-    closedir(dir);
+    if (dir)
+        closedir(dir);
     rmdir(folder);
     for (size_t i = 0; i < count; i++)
         free(paths[i]);
@@ -581,6 +582,33 @@ START_TEST(name_is_taken)
 }
 END_TEST
 
+/* All events since are lost, which the status shows at once and the shutdown returns. */
+START_TEST(folder_is_removed)
+{
+    struct posix_trace_status_info status;
+    struct posixtrace_info info;
+    uint64_t lost, n = 0;
+    trace_id_t trid;
+
+    trid = create("b", 1);
+    posix_trace_event(type, &n, sizeof n);
+    remove_all();
+    for (unsigned i = 0; i < 3; i++) {
+        posix_trace_event(type, &n, sizeof n);
+        ck_assert_int_eq(posix_trace_flush(trid), i ? ENOENT : 0);
+        do
+            ck_assert_int_eq(posixtrace_lost(trid, POSIXTRACE_LOST_LOG_ERROR, &lost), 0);
+        while (lost < i + 2);
+        ck_assert_uint_eq(lost, i + 2);
+    }
+    ck_assert_int_eq(posixtrace_get_info(trid, &info, sizeof info), 0);
+    ck_assert_uint_eq(info.events, 4);
+    ck_assert_uint_eq(info.lost[POSIXTRACE_LOST_LOG_ERROR], 4);
+    ck_assert_int_eq(posix_trace_get_status(trid, &status), 0);
+    ck_assert_int_eq(posix_trace_shutdown(trid), ENOENT);
+}
+END_TEST
+
 START_TEST(refused)
 {
     struct posixtrace_rotation rotation = { .bytes = 1 };
@@ -630,6 +658,7 @@ static void add(TCase *t)
     tcase_add_test(t, headers_alone);
     tcase_add_test(t, many);
     tcase_add_test(t, name_is_taken);
+    tcase_add_test(t, folder_is_removed);
     tcase_add_test(t, refused);
 }
 
