@@ -24,7 +24,9 @@
  * Reading starts with the oldest event in the stream at the call of posixtrace_attach(), and
  * removes no event.  So a reader can miss events: a LOOP stream overwrites them, and the creator or
  * the flush thread empties the stream.  Events missed since posixtrace_attach() are counted as
- * POSIXTRACE_LOST_OVERWRITTEN and show as OVERFLOW and RESUME in between; posixtrace_get_info() and
+ * POSIXTRACE_LOST_OVERWRITTEN and show as OVERFLOW and RESUME before the next event, or, if the
+ * creator or the flush thread has taken them, before the next event of their thread; if none comes
+ * any more, its last ones are only counted.  posixtrace_get_info() and
  * posixtrace_threadlist_getnext() count everything from posixtrace_attach() on.  The counts of a
  * thread that has ended are those of the last such call.  OVERFLOW and RESUME are also around the
  * time in which the stream was full, if it ran again before the reader looked.
