@@ -89,7 +89,9 @@ int pt_collect_put_made(struct pt_collect *r, uint32_t id, uint64_t ts, const vo
     return pt_set_has(pt_seg_filter(r->live->seg->h), id) ? 0 : put_made(r, id, ts, data, len);
 }
 
-/* STOP, OVERFLOW, START, RESUME, in this order: they are one author's packets. */
+/* START, RESUME, STOP, OVERFLOW, in this order: they are one author's packets.  They come before
+ * the events of the round, which are older than STOP, so a LOOP log may give STOP and OVERFLOW up
+ * and still have some of these events.  Then START or RESUME, of a later round, marks the gap. */
 static int put_due(struct pt_collect *r)
 {
     struct pt_consumer *l = r->live;
