@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * The records of a packet by column: what records of one type have in the same place stands
- * together, so that it takes few bytes, and fewer when it is compressed.  columns.c writes,
- * columns_read.c reads; docs/log-format.md has the form.
+ * together, so that it takes few bytes, and fewer when it is compressed.  columns.c and column.c
+ * write, columns_read.c reads; docs/log-format.md has the form.
  *
  * Records of one class have the same low half of their first word: id, truncated, kind.  Columns
  * are the class and the time of each record; of each class the length of the data, unless all are
@@ -29,9 +29,7 @@ enum {
     PT_COLUMNS_CLASSES = 64, /* of a packet; with more it stays as rows */
     PT_COLUMNS_WORDS = 34,   /* of a class: the address, and 128 bytes of data */
     PT_COLUMNS_DELTA = 16,   /* added to the mode of a column, which is k */
-    PT_COLUMNS_RECORDS = 65535,
-    PT_COLUMNS_MEMORY = 21, /* bytes that the arrays have for each record, */
-    PT_COLUMNS_MORE = 8     /* and before the first ones */
+    PT_COLUMNS_RECORDS = 65535
 };
 #define PT_COLUMNS_VARIABLE 0xffffffffu
 
@@ -69,8 +67,11 @@ int pt_columns_read(struct pt_columns *c, const void *from, uint32_t size, void 
                     uint32_t bytes);
 void pt_columns_deinit(struct pt_columns *c);
 
-/* Room for the arrays of so many records. */
-bool pt_columns_reserve(struct pt_columns *c, uint32_t records);
+/* Writes a column of n > 0 numbers to at; where it ends, NULL: it would not fit before end.  Before
+ * the first number is a 0.  differ: they are not all the same. */
+uint8_t *pt_column_write(uint8_t *at, const uint8_t *end, const uint32_t *v, uint32_t n,
+                         bool differ);
+
 /* Of a class in the sequence of records: 0, 1, 2, 4 or 8. */
 static inline unsigned pt_columns_bits(uint32_t classes)
 {

@@ -14,10 +14,14 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/assert.h"
 #include "log/byteorder.h"
 #include "log/columns_view.h"
 #include "shm/record.h"
+
+/* Bytes that the arrays of struct pt_columns_view have for each record. */
+enum { MEMORY = 4 * sizeof(uint32_t) + 1 };
 
 /* The next bytes of the input; NULL: there are not so many. */
 static const uint8_t *take(struct pt_columns_view *v, size_t size)
@@ -269,7 +273,7 @@ int pt_columns_open(struct pt_columns *c, struct pt_columns_view *v, const void 
     uint32_t most = bytes / PT_RECORD_HEAD;
     bool good;
 
-    if (!pt_columns_reserve(c, most))
+    if (pt_array_renew(&c->memory, &c->room, (size_t)most * MEMORY) < 0)
         return -ENOMEM;
     v->at = from;
     v->end = v->at + size;
