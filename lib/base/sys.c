@@ -255,15 +255,21 @@ bool pt_sys_read_text(const char *path, char *text, size_t size)
     return n > 0;
 }
 
-bool pt_sys_allows_size(uint64_t size)
+uint64_t pt_sys_most_size(void)
 {
     struct rlimit limit;
     int saved = errno;
-    bool allows = getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY ||
-                  size <= limit.rlim_cur;
+    uint64_t most = getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY
+                        ? UINT64_MAX
+                        : limit.rlim_cur;
 
     errno = saved;
-    return allows;
+    return most;
+}
+
+bool pt_sys_allows_size(uint64_t size)
+{
+    return size <= pt_sys_most_size();
 }
 
 int pt_sys_write_at(int fd, const void *from, size_t bytes, uint64_t at)

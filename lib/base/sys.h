@@ -73,6 +73,7 @@ bool pt_sys_read_text(const char *path, char *text, size_t size);
 
 /* Does RLIMIT_FSIZE allow a file of so many bytes?  Where it does not, a write would bring
  * SIGXFSZ, which kills a program that has no handler for it. */
+uint64_t pt_sys_most_size(void);
 bool pt_sys_allows_size(uint64_t size);
 /* Writes all of it into a regular file at that place, or reports why not: -EFBIG, without a
  * write and SIGXFSZ, where RLIMIT_FSIZE does not allow it. */

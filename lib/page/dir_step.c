@@ -3,12 +3,14 @@
 /* See dir_step.h. */
 #include <fcntl.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "base/sys.h"
 #include "page/dir_step.h"
 
-#define MAGIC 0x314b4c41575850ull
+#define LONGEST 280u /* bytes of an entry */
+#define MAGIC   0x314b4c41575850ull
 
 struct position {
     uint64_t magic;
@@ -68,10 +70,40 @@ static long read_names(struct pt_dir_step *s)
     return pt_dir_read_names(s->dir, s->names, sizeof s->names);
 }
 
+/* A tmpfs hands out names as long as there is room, and its directories have 20 bytes for each.
+ * Others are asked for more. */
+static bool has_all(struct pt_dir_step *s, int64_t size)
+{
+    int64_t names = 0;
+    char more[64];
+
+    s->has_file = false;
+    for (long at = 0; at < s->bytes; at += pt_dir_entry_at(s->names, at)->bytes) {
+        names++;
+        s->has_file |= strcmp(pt_dir_entry_at(s->names, at)->name, PT_DIR_STEP_FILE) == 0;
+    }
+    if (s->bytes > 0 && s->bytes <= (long)(sizeof s->names - LONGEST) && names * 20 == size)
+        return true;
+    return s->bytes >= 0 && pt_dir_read_names(s->dir, more, sizeof more) == 0;
+}
+
+bool pt_dir_step_all(struct pt_dir_step *s, int dir, enum pt_dir_walk walk, int64_t size)
+{
+    s->dir = dir;
+    s->walk = walk;
+    s->is_all = true;
+    s->at = 0;
+    s->from = s->next = 0;
+    s->sum = s->last_sum = 0;
+    s->bytes = read_names(s);
+    return has_all(s, size);
+}
+
 void pt_dir_step_begin(struct pt_dir_step *s, int dir, enum pt_dir_walk walk)
 {
     struct place place = load_place(dir, walk);
 
+    s->is_all = false;
     s->dir = dir;
     s->walk = walk;
     s->at = 0;
@@ -115,6 +147,11 @@ void pt_dir_step_end(struct pt_dir_step *s)
     bool all = s->at >= s->bytes;
     char more[64];
 
+    if (s->is_all && all) {
+        if (s->has_file)
+            unlinkat(s->dir, PT_DIR_STEP_FILE, 0);
+        return;
+    }
     /* Room for no name is an error, and there being no name is none. */
     if (all && s->bytes >= 0 && pt_dir_read_names(s->dir, more, sizeof more) == 0) {
         if (s->from == 0)

@@ -43,12 +43,16 @@ struct pt_dir_step {
     enum pt_dir_walk walk;
     int64_t from, next;     /* offsets in the directory */
     long bytes, at;         /* of names: read, and handed out */
+    bool is_all, has_file;  /* begun by pt_dir_step_all(); there is a place of a walk */
     uint64_t sum, last_sum; /* sum of pt_dir_step_add() in this turn, in the last one */
     __attribute__((aligned(8))) char names[PT_DIR_STEP_BYTES];
 };
 
 /* dir: a descriptor of the directory that is used for no other reading of names; it stays open. */
 void pt_dir_step_begin(struct pt_dir_step *s, int dir, enum pt_dir_walk walk);
+/* A step with all names of a directory of that size (stat), opened just now, if one reading brings
+ * them: then it needs no place of a walk.  False: no step has begun. */
+bool pt_dir_step_all(struct pt_dir_step *s, int dir, enum pt_dir_walk walk, int64_t size);
 /* The next name; NULL: there are no more in this step. */
 const char *pt_dir_step_next(struct pt_dir_step *s);
 /* Adds up an amount over a whole turn, such as bytes; returns the sum as far as known: of the

@@ -38,52 +38,60 @@ static uint32_t hash_name(const char *name, size_t length)
 static int map_names(struct pt_names **names, int fd)
 {
     int error, saved = errno;
-    void *p = pt_dir_map(fd, MAP_BYTES, PROT_READ | PROT_WRITE, &error), *both;
+    void *both = mmap(NULL, MAP_BYTES + PT_PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-    if (!p)
-        return error;
-    both = mmap(NULL, MAP_BYTES + PT_PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (both == MAP_FAILED ||
-        mremap(p, MAP_BYTES, MAP_BYTES, MREMAP_MAYMOVE | MREMAP_FIXED, both) == MAP_FAILED) {
-        munmap(p, MAP_BYTES);
-        if (both != MAP_FAILED)
-            munmap(both, MAP_BYTES + PT_PAGE);
+    if (both == MAP_FAILED) {
         errno = saved;
         return -ENOMEM;
     }
-    madvise(both, MAP_BYTES, MADV_NOHUGEPAGE);
-    errno = saved;
+    if (!pt_dir_map_at(both, fd, MAP_BYTES, PROT_READ | PROT_WRITE, &error)) {
+        munmap(both, MAP_BYTES + PT_PAGE);
+        errno = saved;
+        return error;
+    }
     *names = both;
     return 0;
 }
 
-int pt_names_create_of(struct pt_names **names, uid_t uid, char file[64])
+int pt_names_create_in(struct pt_names **names, struct pt_dir *dir, uint32_t maker, uint64_t start,
+                       char file[64])
 {
     int saved = errno, fd, r;
     uint8_t id[16];
-    uint64_t start;
     bool named;
 
-    pt_sys_random(id, sizeof id);
+    pt_dir_id(dir, id);
     pt_dir_hex_name(file, 64, 'n', id, "");
-    fd = pt_dir_new_file(uid, file, MAP_BYTES, sizeof(struct pt_names), &named);
-    if (!named)
-        file[0] = '\0';
+    fd = pt_dir_new_file_in(dir, file, MAP_BYTES, sizeof(struct pt_names), &named);
     r = map_names(names, fd);
     if (r == 0) {
         (*names)->layout = LAYOUT;
         (*names)->size = MAP_BYTES;
         memcpy((*names)->id, id, sizeof id);
-        (*names)->maker = pt_home_pid();
-        start = pt_process_start((*names)->maker);
-        (*names)->maker_start = start == UINT64_MAX ? 0 : start; /* 0: unknown */
+        (*names)->maker = maker;
+        (*names)->maker_start = start;
         pt_store_release(&(*names)->magic, PT_NAMES_MAGIC);
     } else if (named) {
-        pt_dir_remove(uid, file);
+        unlinkat(dir->fd, file, 0);
     }
+    if (!named)
+        file[0] = '\0';
     if (fd >= 0)
         close(fd);
     errno = saved;
+    return r;
+}
+
+int pt_names_create_of(struct pt_names **names, uid_t uid, char file[64])
+{
+    uint32_t maker = pt_home_pid();
+    uint64_t start = pt_process_start(maker);
+    struct pt_dir dir;
+    int r;
+
+    pt_dir_begin(&dir, uid, geteuid(), true);
+    r = pt_names_create_in(names, &dir, maker, start == UINT64_MAX ? 0 : start, file);
+    pt_dir_end(&dir);
     return r;
 }
 

@@ -30,6 +30,7 @@
 #include "base/atomics.h"
 #include "base/sys.h"
 #include "model/event.h"
+#include "place/dir.h"
 
 #define PT_NAMES_MAGIC 0x31454d414e5850ull
 #define PT_NAMES_COUNT (TRACE_USER_EVENT_MAX - 1)
@@ -63,6 +64,9 @@ _Static_assert(offsetof(struct pt_names, arena) == 16440, "the same on 32-bit an
 /* A new map, mapped; file gets its name ("" if it has none).  Async-signal-safe. */
 int pt_names_create(struct pt_names **names, char file[64]);
 int pt_names_create_of(struct pt_names **names, uid_t uid, char file[64]);
+/* maker: the process that makes it, its start time 0 if unknown. */
+int pt_names_create_in(struct pt_names **names, struct pt_dir *dir, uint32_t maker, uint64_t start,
+                       char file[64]);
 /* Maps the map of that name. */
 int pt_names_open(struct pt_names **names, const char *file);
 int pt_names_open_of(struct pt_names **names, uid_t uid, const char *file);

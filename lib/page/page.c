@@ -88,14 +88,14 @@ static int open_file(const struct pt_page_dir *dir, uint32_t pid, uint64_t *star
 {
     static const uint64_t ticks[] = { 0, (uint64_t)-1, 1 };
     uint64_t mine = *start, ns = dir->pid_ns;
-    int fd = dir->fd < 0 ? dir->fd : -ENOENT;
+    int fd = dir->in.fd < 0 ? dir->in.fd : -ENOENT;
 
-    for (unsigned i = 0; i < 3 && fd == -ENOENT && dir->fd >= 0; i++) {
+    for (unsigned i = 0; i < 3 && fd == -ENOENT && dir->in.fd >= 0; i++) {
         if (i == 1 && (mine == 0 || pt_time_is_shared(pid)))
             break;
         *start = mine + ticks[i];
         put_name(file, pid, *start, ns);
-        fd = openat(dir->fd, file, O_RDWR | PT_OPEN_BRIEFLY);
+        fd = openat(dir->in.fd, file, O_RDWR | PT_OPEN_BRIEFLY);
         fd = fd < 0 ? -errno : fd;
     }
     if (fd < 0)
@@ -103,23 +103,39 @@ static int open_file(const struct pt_page_dir *dir, uint32_t pid, uint64_t *star
     return fd;
 }
 
-void pt_page_dir_open(struct pt_page_dir *dir, uid_t uid)
+static void open_dir(struct pt_page_dir *dir, uid_t uid, uid_t maker, bool create)
 {
     int saved = errno;
 
-    dir->fd = pt_dir_open_of(uid, false);
-    dir->uid = uid;
+    pt_dir_begin(&dir->in, uid, maker, create);
     dir->pid_ns = pt_pid_namespace();
+    dir->seen.all = false;
+    dir->seen.count = 0;
+    dir->seen.oldest = UINT64_MAX;
     errno = saved;
+}
+
+void pt_page_dir_open(struct pt_page_dir *dir, uid_t uid)
+{
+    open_dir(dir, uid, uid, false);
+}
+
+void pt_page_dir_make(struct pt_page_dir *dir, uid_t uid, uid_t maker)
+{
+    open_dir(dir, uid, maker, true);
 }
 
 void pt_page_dir_close(struct pt_page_dir *dir)
 {
-    int saved = errno;
+    pt_dir_end(&dir->in);
+}
 
-    if (dir->fd >= 0)
-        close(dir->fd);
-    errno = saved;
+bool pt_page_dir_has(const struct pt_page_dir *dir, uint32_t pid)
+{
+    for (unsigned i = 0; i < dir->seen.count; i++)
+        if (dir->seen.pid[i] == pid)
+            return true;
+    return !dir->seen.all;
 }
 
 int pt_page_open_in(struct pt_page **page, const struct pt_page_dir *dir, uint32_t pid,
@@ -131,7 +147,7 @@ int pt_page_open_in(struct pt_page **page, const struct pt_page_dir *dir, uint32
     errno = saved;
     if (fd < 0)
         return r;
-    if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != dir->uid ||
+    if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != dir->in.uid ||
         st.st_size != (off_t)PAGE_BYTES)
         r = -EINVAL;
     else
@@ -170,12 +186,13 @@ int pt_page_open(struct pt_page **page, uint32_t pid, uint64_t start, char file[
     return pt_page_open_of(page, pt_place_uid(), pid, start, file);
 }
 
-static void fill_page(struct pt_page *page, uint32_t pid, uint64_t start, const char *names_file)
+static void fill_page(struct pt_page *page, uint64_t pid_ns, uint32_t pid, uint64_t start,
+                      const char *names_file)
 {
     page->layout = PT_SEG_LAYOUT;
     page->size = PAGE_BYTES;
     page->pid = pid;
-    page->pid_ns = pt_pid_namespace(); /* its own, or its controller's: the same */
+    page->pid_ns = pid_ns; /* its own, or its controller's: the same */
     page->start = start;
     strncpy(page->names_file, names_file, sizeof page->names_file - 1);
     pt_store_release(&page->magic, PT_PAGE_MAGIC);
@@ -190,7 +207,7 @@ static bool stays_nameless(int r)
 
 /* The page is filled under a temporary name, so a process that finds it finds it complete.  If its
  * process is killed meanwhile, directory/reap.c removes the file when it is ten seconds old. */
-static int create_page(struct pt_page **page, uid_t uid, uint32_t pid, uint64_t start,
+static int create_page(struct pt_page **page, struct pt_page_dir *dir, uint32_t pid, uint64_t start,
                        const char *names_file, char file[64])
 {
     char fresh[64];
@@ -198,19 +215,20 @@ static int create_page(struct pt_page **page, uid_t uid, uint32_t pid, uint64_t 
     bool named;
     int fd, r;
 
-    pt_sys_random(id, sizeof id);
+    pt_dir_id(&dir->in, id);
     pt_dir_hex_name(fresh, sizeof fresh, 't', id, "");
-    fd = pt_dir_new_file(uid, fresh, PAGE_BYTES, PAGE_BYTES, &named);
+    fd = pt_dir_new_file_in(&dir->in, fresh, PAGE_BYTES, PAGE_BYTES, &named);
     r = map_page(page, fd);
     if (fd >= 0)
         close(fd);
     if (r < 0) {
         if (named)
-            pt_dir_remove(uid, fresh);
+            unlinkat(dir->in.fd, fresh, 0);
         return r;
     }
-    fill_page(*page, pid, start, names_file);
-    r = named ? pt_dir_publish(uid, fresh, file) : -ENOSPC;
+    fill_page(*page, dir->pid_ns, pid, start, names_file);
+    put_name(file, pid, start, dir->pid_ns);
+    r = named ? pt_dir_publish(&dir->in, fresh, file) : -ENOSPC;
     if (stays_nameless(r)) {
         file[0] = '\0';
         return 0;
@@ -218,18 +236,33 @@ static int create_page(struct pt_page **page, uid_t uid, uint32_t pid, uint64_t 
     if (r == 0)
         return 0;
     pt_page_unmap(*page);
-    return r == -EEXIST ? pt_page_open_of(page, uid, pid, start, file) : r;
+    return r == -EEXIST ? pt_page_open_in(page, dir, pid, start, file) : r;
+}
+
+int pt_page_create_in(struct pt_page **page, struct pt_page_dir *dir, uint32_t pid, uint64_t start,
+                      const char *names_file, char file[64])
+{
+    int saved = errno, r = -ENOENT;
+
+    if (pt_page_dir_has(dir, pid))
+        r = pt_page_open_in(page, dir, pid, start, file);
+    /* Again if another process has removed the new file, which a step of the clock has made
+     * look old, or the page that was found in its place. */
+    for (unsigned i = 0; r < 0 && (i == 0 || (r == -ENOENT && i < TRIES)); i++)
+        r = create_page(page, dir, pid, start, names_file, file);
+    errno = saved;
+    return r;
 }
 
 int pt_page_create_of(struct pt_page **page, uid_t uid, uint32_t pid, uint64_t start,
                       const char *names_file, char file[64])
 {
-    int r = pt_page_open_of(page, uid, pid, start, file);
+    struct pt_page_dir dir;
+    int r;
 
-    /* Again if another process has removed the new file, which a step of the clock has made
-     * look old, or the page that was found in its place. */
-    for (unsigned i = 0; r < 0 && (i == 0 || (r == -ENOENT && i < TRIES)); i++)
-        r = create_page(page, uid, pid, start, names_file, file);
+    pt_page_dir_make(&dir, uid, geteuid());
+    r = pt_page_create_in(page, &dir, pid, start, names_file, file);
+    pt_page_dir_close(&dir);
     return r;
 }
 

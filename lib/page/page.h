@@ -26,6 +26,7 @@
 
 #include "base/assert.h"
 #include "page/names.h"
+#include "place/dir.h"
 #include "shm/layout.h"
 
 #define PT_PAGE_MAGIC 0x31454741505850ull
@@ -71,6 +72,22 @@ extern const struct pt_page pt_page_unknown;
 /* The name of the page of a process in the caller's pid namespace. */
 void pt_page_name(char file[64], uint32_t pid, uint64_t start);
 
+/* A directory that is open, or not: then in.fd is a negative errno, which calls return. */
+#define PT_PAGES_SEEN 64u
+struct pt_page_dir {
+    struct pt_dir in;
+    uint64_t pid_ns; /* the caller's, which is that of all processes that it asks for */
+    /* What a look at all its names has found (page_left.h): pages in that namespace. */
+    struct {
+        bool all; /* false: there may be others */
+        unsigned count;
+        uint64_t oldest; /* the lowest start time */
+        uint32_t pid[PT_PAGES_SEEN];
+    } seen;
+};
+/* False: the process had no page in it.  Pages may have come since. */
+bool pt_page_dir_has(const struct pt_page_dir *dir, uint32_t pid);
+
 /*
  * Finds or makes the page of this process; names_file as in pt_names, used if
  * it is made.  file gets its name, "" where it has none.  Async-signal-safe.
@@ -79,18 +96,16 @@ int pt_page_create(struct pt_page **page, uint32_t pid, uint64_t start, const ch
                    char file[64]);
 int pt_page_create_of(struct pt_page **page, uid_t uid, uint32_t pid, uint64_t start,
                       const char *names_file, char file[64]);
+int pt_page_create_in(struct pt_page **page, struct pt_page_dir *dir, uint32_t pid, uint64_t start,
+                      const char *names_file, char file[64]);
 /* Maps the page of any process of this user, or of that one.  -ENOENT; -EINVAL: of
  * another version of the library, or forged; ... */
 int pt_page_open(struct pt_page **page, uint32_t pid, uint64_t start, char file[64]);
 int pt_page_open_of(struct pt_page **page, uid_t uid, uint32_t pid, uint64_t start, char file[64]);
-/* The same of several processes, in a directory that is open, or not: then fd is a negative errno,
- * which the second one returns. */
-struct pt_page_dir {
-    int fd;
-    uid_t uid;
-    uint64_t pid_ns; /* the caller's, which is that of all of them */
-};
+/* The same of several processes. */
 void pt_page_dir_open(struct pt_page_dir *dir, uid_t uid);
+/* Makes the directory if it is missing; maker: the caller's effective user id. */
+void pt_page_dir_make(struct pt_page_dir *dir, uid_t uid, uid_t maker);
 int pt_page_open_in(struct pt_page **page, const struct pt_page_dir *dir, uint32_t pid,
                     uint64_t start, char file[64]);
 void pt_page_dir_close(struct pt_page_dir *dir);

@@ -98,32 +98,71 @@ static const char *read_number(const char *p, uint64_t *n)
     return p;
 }
 
-bool pt_page_is_left(const char *file, uint64_t pid_ns, unsigned *asks)
+/* Is it the name of a page? */
+static bool parse(const char *file, uint32_t *pid, uint64_t *start, uint64_t *ns)
 {
-    uint64_t pid, start, ns;
-    const char *p = read_number(file + 2, &pid);
+    uint64_t number = 0;
+    const char *p = file[0] == 'p' && file[1] == '-' ? read_number(file + 2, &number) : "?";
 
-    p = *p == '-' ? read_number(p + 1, &start) : "?";
-    p = *p == '-' ? read_number(p + 1, &ns) : "?";
-    return *p == '\0' && pid != 0 && pid <= INT32_MAX && ns != 0 && ns == pid_ns &&
-           pt_page_process_is_gone((uint32_t)pid, start, asks);
+    p = *p == '-' ? read_number(p + 1, start) : "?";
+    p = *p == '-' ? read_number(p + 1, ns) : "?";
+    *pid = (uint32_t)number;
+    return *p == '\0' && number != 0 && number <= INT32_MAX;
 }
 
-void pt_page_sweep_step(const struct pt_page_names *kept)
+bool pt_page_is_left(const char *file, uint64_t pid_ns, unsigned *asks)
 {
-    int saved = errno, dir = pt_dir_open(false);
-    uint64_t pid_ns = pt_pid_namespace();
-    struct pt_dir_step step;
+    uint64_t start, ns;
+    uint32_t pid;
+
+    return parse(file, &pid, &start, &ns) && ns != 0 && ns == pid_ns &&
+           pt_page_process_is_gone(pid, start, asks);
+}
+
+static void note(struct pt_page_dir *dir, const char *name)
+{
+    uint64_t start, ns;
+    uint32_t pid;
+
+    if (!parse(name, &pid, &start, &ns) || ns != dir->pid_ns)
+        return;
+    if (dir->seen.count == PT_PAGES_SEEN) {
+        dir->seen.all = false;
+        return;
+    }
+    dir->seen.pid[dir->seen.count++] = pid;
+    if (start < dir->seen.oldest)
+        dir->seen.oldest = start;
+}
+
+static void look_at_names(struct pt_page_dir *dir, const struct pt_page_names *kept,
+                          struct pt_dir_step *step)
+{
     unsigned asks = ASKS;
     const char *name;
 
-    if (dir >= 0) {
-        pt_dir_step_begin(&step, dir, PT_WALK_PAGES);
-        while ((name = pt_dir_step_next(&step)))
-            if (name[0] == 'p' && name[1] == '-' && pt_page_is_left(name, pid_ns, &asks))
-                pt_page_remove(dir, name, kept);
+    while ((name = pt_dir_step_next(step)))
+        if (name[0] == 'p' && name[1] == '-') {
+            if (pt_page_is_left(name, dir->pid_ns, &asks))
+                pt_page_remove(dir->in.fd, name, kept);
+            else
+                note(dir, name);
+        }
+}
+
+/* A look at all names is at no place of the walk. */
+void pt_page_sweep_step(struct pt_page_dir *dir, const struct pt_page_names *kept)
+{
+    struct pt_dir_step step;
+    int saved = errno;
+
+    dir->seen.all = dir->in.fd == -ENOENT || (dir->in.fd >= 0 && dir->in.seen.is_new);
+    if (dir->in.fd >= 0 && !dir->in.seen.is_new) {
+        dir->seen.all = pt_dir_step_all(&step, dir->in.fd, PT_WALK_PAGES, dir->in.seen.size);
+        if (!dir->seen.all)
+            pt_dir_step_begin(&step, dir->in.fd, PT_WALK_PAGES);
+        look_at_names(dir, kept, &step);
         pt_dir_step_end(&step);
-        close(dir);
     }
     errno = saved;
 }

@@ -37,7 +37,8 @@ bool pt_page_process_is_gone(uint32_t pid, uint64_t start, unsigned *asks);
  * another namespace the process has another pid, and its state is unknown. */
 bool pt_page_is_left(const char *file, uint64_t pid_ns, unsigned *asks);
 
-/* One step through the directory of this user. */
-void pt_page_sweep_step(const struct pt_page_names *kept);
+/* One step through the directory, opened just now.  If the step reads all its names, dir->seen has
+ * what it has found. */
+void pt_page_sweep_step(struct pt_page_dir *dir, const struct pt_page_names *kept);
 
 #endif

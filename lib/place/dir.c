@@ -65,7 +65,7 @@ static bool candidate(uid_t uid, unsigned k, char *to, size_t size)
 /* A directory that we have just made for another user is given to that user.  The owner of an
  * existing one is not changed.  It is made only if there is none: a sandbox may refuse to make
  * any. */
-static int open_private(uid_t uid, const char *path, bool create)
+static int open_private(uid_t uid, const char *path, bool create, struct pt_dir_seen *seen)
 {
     const int flags = O_RDONLY | O_DIRECTORY | PT_OPEN_BRIEFLY;
     int fd = open(path, flags);
@@ -83,6 +83,8 @@ static int open_private(uid_t uid, const char *path, bool create)
     }
     pt_store_relaxed(&latest.dev, (uint64_t)st.st_dev);
     pt_store_relaxed(&latest.ino, (uint64_t)st.st_ino);
+    seen->is_new = made;
+    seen->size = st.st_size;
     return fd;
 }
 
@@ -93,7 +95,8 @@ bool pt_dir_is_latest(const struct stat *st)
 }
 
 /* *which: the candidate that path is of. */
-static int open_first(uid_t uid, bool create, char *path, size_t size, unsigned *which)
+static int open_first(uid_t uid, bool create, char *path, size_t size, unsigned *which,
+                      struct pt_dir_seen *seen)
 {
     const struct pt_place *place = pt_place();
     int saved = errno, first = -ENOENT, fd = -ENOENT;
@@ -101,7 +104,7 @@ static int open_first(uid_t uid, bool create, char *path, size_t size, unsigned 
     unsigned k;
 
     for (k = 0; candidate(uid, k, path, size); k++) {
-        fd = secure ? -EPERM : place->error ? place->error : open_private(uid, path, create);
+        fd = secure ? -EPERM : place->error ? place->error : open_private(uid, path, create, seen);
         if (fd >= 0)
             break;
         if (k == 0)
@@ -116,10 +119,39 @@ static int open_first(uid_t uid, bool create, char *path, size_t size, unsigned 
 
 int pt_dir_open_of(uid_t uid, bool create)
 {
+    struct pt_dir_seen seen;
     char path[512];
     unsigned which;
 
-    return open_first(uid, create, path, sizeof path, &which);
+    return open_first(uid, create, path, sizeof path, &which, &seen);
+}
+
+void pt_dir_begin(struct pt_dir *dir, uid_t uid, uid_t maker, bool create)
+{
+    char path[512];
+    unsigned which;
+
+    *dir = (struct pt_dir){ .uid = uid, .maker = maker };
+    dir->fd = open_first(uid, create, path, sizeof path, &which, &dir->seen);
+}
+
+void pt_dir_end(struct pt_dir *dir)
+{
+    int saved = errno;
+
+    if (dir->fd >= 0)
+        close(dir->fd);
+    errno = saved;
+}
+
+/* One call brings two of them. */
+void pt_dir_id(struct pt_dir *dir, uint8_t id[16])
+{
+    if (dir->ids == 0) {
+        pt_sys_random(dir->id, sizeof dir->id);
+        dir->ids = sizeof dir->id / sizeof *dir->id;
+    }
+    memcpy(id, dir->id[--dir->ids], sizeof *dir->id);
 }
 
 int pt_dir_open(bool create)
@@ -130,8 +162,9 @@ int pt_dir_open(bool create)
 int pt_dir_look(char *to, size_t size, enum pt_dir_choice *choice)
 {
     const struct pt_place *place = pt_place();
+    struct pt_dir_seen seen;
     unsigned which;
-    int fd = open_first(place->uid, false, to, size, &which);
+    int fd = open_first(place->uid, false, to, size, &which, &seen);
 
     *choice = place->variable[0] ? PT_DIR_VARIABLE : which == 0 ? PT_DIR_SHM : PT_DIR_RUNTIME;
     if (fd < 0)
@@ -147,21 +180,30 @@ void pt_dir_path(char *to, size_t size)
     pt_dir_look(to, size, &choice);
 }
 
+/* Reserving makes the file larger, too. */
 static int size_file(int fd, uint64_t size, uint64_t reserve)
 {
-    return ftruncate(fd, (off_t)size) < 0 ? -errno : pt_room_take(fd, 0, reserve);
+    if (reserve < size && ftruncate(fd, (off_t)size) < 0)
+        return -errno;
+    return pt_room_take(fd, 0, reserve);
 }
 
 void *pt_dir_map(int fd, uint64_t size, int protection, int *error)
 {
-    int flags = MAP_SHARED | MAP_NORESERVE | (fd < 0 ? MAP_ANONYMOUS : 0), saved = errno;
+    return pt_dir_map_at(NULL, fd, size, protection, error);
+}
+
+void *pt_dir_map_at(void *at, int fd, uint64_t size, int protection, int *error)
+{
+    int flags = MAP_SHARED | MAP_NORESERVE | (fd < 0 ? MAP_ANONYMOUS : 0) | (at ? MAP_FIXED : 0);
+    int saved = errno;
     void *p = MAP_FAILED;
 
     /* A file of a 64-bit program may be too large for a 32-bit program to map. */
     if (size > PTRDIFF_MAX)
         errno = ENOMEM;
     else if (fd >= 0 || fd == -EFBIG)
-        p = mmap(NULL, size, protection, flags, fd < 0 ? -1 : fd, 0);
+        p = mmap(at, size, protection, flags, fd < 0 ? -1 : fd, 0);
     /* EAGAIN: the process locks all that it maps, and may lock no more. */
     if (p == MAP_FAILED && errno == EAGAIN)
         errno = ENOMEM;
@@ -186,59 +228,89 @@ void pt_dir_remove(uid_t uid, const char *name)
     errno = saved;
 }
 
-int pt_dir_publish(uid_t uid, const char *name, const char *final_name)
+int pt_dir_publish(const struct pt_dir *dir, const char *name, const char *final_name)
 {
-    int saved = errno, dir = pt_dir_open_of(uid, false), r;
+    int saved = errno, r;
 
-    if (dir < 0)
-        return dir;
-    r = linkat(dir, name, dir, final_name, 0) < 0 ? -errno : 0;
-    unlinkat(dir, name, 0);
-    close(dir);
+    if (dir->fd < 0)
+        return dir->fd;
+    r = linkat(dir->fd, name, dir->fd, final_name, 0) < 0 ? -errno : 0;
+    unlinkat(dir->fd, name, 0);
     errno = saved;
     return r;
 }
 
 /* A new file, given to the user whose directory it is. */
-static int new_file_in(int dir, uid_t uid, const char *name, uint64_t size, uint64_t reserve)
+static int new_file(const struct pt_dir *dir, const char *name, uint64_t size, uint64_t reserve)
 {
-    int fd = openat(dir, name, O_RDWR | O_CREAT | O_EXCL | PT_OPEN_BRIEFLY, 0600);
+    int fd = openat(dir->fd, name, O_RDWR | O_CREAT | O_EXCL | PT_OPEN_BRIEFLY, 0600);
     int r = fd < 0 ? -errno : 0;
 
-    if (r == 0 && uid != geteuid() && fchown(fd, uid, (gid_t)-1) < 0)
+    if (r == 0 && dir->uid != dir->maker && fchown(fd, dir->uid, (gid_t)-1) < 0)
         r = -errno;
     if (r == 0)
         r = size_file(fd, size, reserve);
     if (r < 0 && fd >= 0) {
-        unlinkat(dir, name, 0);
+        unlinkat(dir->fd, name, 0);
         close(fd);
     }
     return r < 0 ? r : fd;
 }
 
+/* Another process may have removed the directory since it was opened. */
+static int new_file_again(struct pt_dir *dir, const char *name, uint64_t size, uint64_t reserve)
+{
+    int r = dir->fd >= 0 ? new_file(dir, name, size, reserve) : dir->fd;
+
+    if (r != -ENOENT || dir->fd < 0)
+        return r;
+    pt_dir_end(dir);
+    pt_dir_begin(dir, dir->uid, dir->maker, true);
+    return dir->fd >= 0 ? new_file(dir, name, size, reserve) : dir->fd;
+}
+
+static int new_file_anywhere(struct pt_dir *dir, const char *name, uint64_t size, uint64_t reserve,
+                             bool *named)
+{
+    int r = new_file_again(dir, name, size, reserve), fd = r;
+
+    *named = fd >= 0;
+    if (fd >= 0 || r == -EEXIST || r == -EMFILE || r == -ENFILE)
+        return r;
+    fd = memfd_create(name, MFD_CLOEXEC);
+    r = fd < 0 ? -errno : size_file(fd, size, reserve);
+    if (r < 0 && fd >= 0)
+        close(fd);
+    return r < 0 ? r : fd;
+}
+
+int pt_dir_new_file_in(struct pt_dir *dir, const char *name, uint64_t size, uint64_t reserve,
+                       bool *named)
+{
+    int saved = errno, fd;
+
+    *named = false;
+    if (dir->most == 0)
+        dir->most = pt_sys_most_size();
+    if (size > dir->most)
+        return -EFBIG;
+    fd = new_file_anywhere(dir, name, size, reserve, named);
+    errno = saved;
+    return fd;
+}
+
 int pt_dir_new_file(uid_t uid, const char *name, uint64_t size, uint64_t reserve, bool *named)
 {
-    int saved = errno;
-    int dir, fd, r;
+    struct pt_dir dir;
+    int fd;
 
     *named = false;
     if (!pt_sys_allows_size(size))
         return -EFBIG;
-    dir = pt_dir_open_of(uid, true);
-    r = fd = dir >= 0 ? new_file_in(dir, uid, name, size, reserve) : dir;
-    if (dir >= 0)
-        close(dir);
-    *named = fd >= 0;
-    if (fd < 0 && r != -EEXIST && r != -EMFILE && r != -ENFILE) {
-        fd = memfd_create(name, MFD_CLOEXEC);
-        r = fd < 0 ? -errno : size_file(fd, size, reserve);
-        if (r < 0 && fd >= 0) {
-            close(fd);
-            fd = -1;
-        }
-    }
-    errno = saved;
-    return fd >= 0 ? fd : r;
+    pt_dir_begin(&dir, uid, geteuid(), true);
+    fd = pt_dir_new_file_in(&dir, name, size, reserve, named);
+    pt_dir_end(&dir);
+    return fd;
 }
 
 void pt_dir_hex_name(char *to, size_t size, char prefix, const uint8_t id[16], const char *suffix)

@@ -33,6 +33,25 @@
 /* A descriptor of the directory (close it), or a negative errno.  create: make it if missing. */
 int pt_dir_open(bool create);
 int pt_dir_open_of(uid_t uid, bool create);
+
+/* The directory, opened once for several of its files.  Of one thread. */
+struct pt_dir {
+    int fd; /* or a negative errno */
+    uid_t uid;
+    uid_t maker;   /* the effective user id of the caller */
+    uint64_t most; /* bytes that a new file may have; 0: not asked yet */
+    struct pt_dir_seen {
+        bool is_new; /* made just now */
+        off_t size;
+    } seen;
+    unsigned ids; /* that are left */
+    uint8_t id[2][16];
+};
+void pt_dir_begin(struct pt_dir *dir, uid_t uid, uid_t maker, bool create);
+void pt_dir_end(struct pt_dir *dir);
+/* Random bytes for the name of a file. */
+void pt_dir_id(struct pt_dir *dir, uint8_t id[16]);
+
 /* Is it the directory that was opened last, or a file on the same device? */
 bool pt_dir_is_latest(const struct stat *st);
 /* Its path, as pt_dir_open would choose it; at most size bytes. */
@@ -51,12 +70,16 @@ int pt_dir_look(char *to, size_t size, enum pt_dir_choice *choice);
  * bring SIGXFSZ.  Shared anonymous memory (pt_dir_map) is not a file.
  */
 int pt_dir_new_file(uid_t uid, const char *name, uint64_t size, uint64_t reserve, bool *named);
+int pt_dir_new_file_in(struct pt_dir *dir, const char *name, uint64_t size, uint64_t reserve,
+                       bool *named);
 /* Maps fd shared, or shared anonymous memory if fd is -EFBIG; NULL and *error. */
 void *pt_dir_map(int fd, uint64_t size, int protection, int *error);
+/* The same in place of the pages that are mapped there. */
+void *pt_dir_map_at(void *at, int fd, uint64_t size, int protection, int *error);
 void pt_dir_remove(uid_t uid, const char *name);
 /* Gives the file a second, final name and removes the first.  -EEXIST: there is such a file; only
  * the first name is removed. */
-int pt_dir_publish(uid_t uid, const char *name, const char *final_name);
+int pt_dir_publish(const struct pt_dir *dir, const char *name, const char *final_name);
 /* Is name, found in a shared file, that of a file in the directory itself? */
 bool pt_dir_is_plain(const char *name, size_t size);
 

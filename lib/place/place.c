@@ -10,7 +10,6 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 #include "base/atomics.h"
 #include "base/sys.h"
@@ -53,13 +52,13 @@ static int resolve(struct pt_place *p)
 }
 
 /* old: of this process, or NULL; the same variable names the same directory. */
-static void read_all(struct pt_place *p, const struct pt_place *old)
+static void read_all(struct pt_place *p, uid_t uid, const struct pt_place *old)
 {
     static const char below[] = "/posixtrace";
     bool fits;
 
     memset(p, 0, sizeof *p);
-    p->uid = geteuid();
+    p->uid = uid;
     fits = copy(p->given, sizeof p->given, "POSIXTRACE_DIR");
     if (old && old->error != -ENAMETOOLONG && fits && strcmp(p->given, old->given) == 0) {
         memcpy(p->variable, old->variable, sizeof p->variable);
@@ -81,32 +80,30 @@ __attribute__((constructor)) static void read_first(void)
 {
     if (pt_load_acquire(&now))
         return;
-    read_all(&first, NULL);
+    read_all(&first, geteuid(), NULL);
     pt_store_release(&now, (const struct pt_place *)&first);
 }
 
-/* The present place; reread: reads the environment again, too.  Without memory: the old one. */
-static const struct pt_place *look(bool reread)
+/* The present place for that user; reread: reads the environment again, too.  Without memory: the
+ * old one. */
+static const struct pt_place *look(bool reread, uid_t uid)
 {
     const struct pt_place *old = pt_load_acquire(&now);
-    struct pt_place *fresh;
+    struct pt_place fresh, *made;
 
-    if (!reread && old->uid == geteuid())
-        return old;
-    fresh = pt_sys_pages(sizeof *fresh);
-    if (!fresh)
+    if (!reread && old->uid == uid)
         return old;
     if (reread)
-        read_all(fresh, old);
+        read_all(&fresh, uid, old);
     else
-        memcpy(fresh, old, sizeof *fresh);
-    fresh->uid = geteuid();
-    if (memcmp(fresh, old, sizeof *fresh) == 0) {
-        munmap(fresh, sizeof *fresh);
+        memcpy(&fresh, old, sizeof fresh);
+    fresh.uid = uid;
+    made = memcmp(&fresh, old, sizeof fresh) == 0 ? NULL : pt_sys_pages(sizeof fresh);
+    if (!made)
         return old;
-    }
-    pt_store_release(&now, (const struct pt_place *)fresh);
-    return fresh;
+    memcpy(made, &fresh, sizeof fresh);
+    pt_store_release(&now, (const struct pt_place *)made);
+    return made;
 }
 
 const struct pt_place *pt_place(void)
@@ -116,15 +113,18 @@ const struct pt_place *pt_place(void)
     read_first();
     if (fixed && pt_load_acquire(fixed) != 0)
         return pt_load_acquire(&now);
-    return look(true);
+    return look(true, geteuid());
 }
 
-void pt_place_fix(bool reread, uint64_t *fixed)
+uid_t pt_place_fix(bool reread, uint64_t *fixed)
 {
+    uid_t uid = geteuid();
+
     if (pt_load_acquire(fixed) != 0)
-        return;
+        return uid;
     read_first();
-    look(reread);
+    look(reread, uid);
     pt_store_release(fixed, 1u);
     pt_store_release(&fixed_word, fixed);
+    return uid;
 }

@@ -44,7 +44,8 @@ static inline uid_t pt_place_uid(void)
 }
 
 /* Fixes it as long as *fixed is not 0, a word that fork wipes.  reread: by a control
- * call, which may read the environment.  Async-signal-safe without that. */
-void pt_place_fix(bool reread, uint64_t *fixed);
+ * call, which may read the environment.  Async-signal-safe without that.  The effective user id, of
+ * now. */
+uid_t pt_place_fix(bool reread, uint64_t *fixed);
 
 #endif

@@ -166,11 +166,18 @@ static void look_at_page(struct heritage *w, const struct pt_page *page, uint64_
     }
 }
 
+/* A new image whose memory has no parent looks for files alone.  No ancestor is younger than its
+ * child. */
+static bool may_have_pages(const struct heritage *w, const struct pt_page_dir *dir, uint64_t start)
+{
+    return w->parent || !dir->seen.all || dir->seen.oldest <= start + 1;
+}
+
 /* The directory is opened once for all: pages that matter here were in it before we were forked. */
 static bool look_in(struct heritage *w, const struct pt_page_dir *dir, struct pt_process *process,
                     uint32_t pid, uint64_t start)
 {
-    for (unsigned i = 0; i < GENERATIONS; i++) {
+    for (unsigned i = 0; i < GENERATIONS && may_have_pages(w, dir, start); i++) {
         struct pt_page *page;
         char file[64];
         bool last;
@@ -183,7 +190,8 @@ static bool look_in(struct heritage *w, const struct pt_page_dir *dir, struct pt
             look_at_page(w, w->parent->page, start);
             return true;
         }
-        r = pt_page_open_in(&page, dir, pid, process->start, file);
+        r = pt_page_dir_has(dir, pid) ? pt_page_open_in(&page, dir, pid, process->start, file)
+                                      : -ENOENT;
         w->alone &= r == -ENOENT;
         note(w, r);
         if (r == 0) {
@@ -199,20 +207,33 @@ static bool look_in(struct heritage *w, const struct pt_page_dir *dir, struct pt
 }
 
 /* Follows the ancestors up to one whose page has joined all its inherited streams.  True: there was
- * one. */
-static bool look_at_ancestors(struct heritage *w, uint32_t pid, uint64_t start)
+ * one.  known: the process, if the caller has looked. */
+static bool look_at_ancestors(struct heritage *w, const struct pt_page_dir *dir, uint32_t pid,
+                              uint64_t start, const struct pt_process *known)
 {
     struct pt_process process;
-    struct pt_page_dir dir;
-    int r = pt_process_look(pid, &process);
-    bool joined;
+    int r = 0;
 
+    if (!may_have_pages(w, dir, start))
+        return false;
+    if (known)
+        process = *known;
+    else
+        r = pt_process_look(pid, &process);
     note(w, r);
     if (r < 0)
         return false;
     process.start = start;
+    return look_in(w, dir, &process, pid, start);
+}
+
+static bool look_again(struct heritage *w, const struct pt_self *child)
+{
+    struct pt_page_dir dir;
+    bool joined;
+
     pt_page_dir_open(&dir, pt_place_uid());
-    joined = look_in(w, &dir, &process, pid, start);
+    joined = look_at_ancestors(w, &dir, child->pid, child->start, NULL);
     pt_page_dir_close(&dir);
     return joined;
 }
@@ -270,23 +291,27 @@ static bool link_followed(struct heritage *w, char names_file[64])
     return done;
 }
 
-int pt_inherit_names(uint32_t pid, uint64_t start, char names_file[64], bool *alone)
+int pt_inherit_names(struct pt_self *self, const struct pt_page_dir *dir,
+                     const struct pt_process *process)
 {
+    char *names_file = self->names_file;
     struct heritage w = { .names_file = names_file, .alone = true };
     struct pt_page *page;
     int saved = errno;
-    int r = pt_page_open(&page, pid, start, names_file);
+    int r = pt_page_dir_has(dir, self->pid)
+                ? pt_page_open_in(&page, dir, self->pid, self->start, names_file)
+                : -ENOENT;
     bool found = r == 0;
 
     note(&w, r);
-    *alone = false;
+    self->alone = false;
     if (found) {
         memcpy(names_file, page->names_file, sizeof page->names_file);
         found = pt_dir_is_plain(names_file, sizeof page->names_file);
         pt_page_unmap(page);
     } else {
-        look_at_ancestors(&w, pid, start);
-        *alone = w.alone;
+        look_at_ancestors(&w, dir, self->pid, self->start, process);
+        self->alone = w.alone;
         found = w.found || link_followed(&w, names_file);
     }
     errno = saved;
@@ -304,7 +329,7 @@ int pt_inherit(struct pt_self *child, const struct pt_self *parent)
     if (pt_load_acquire(&child->page->settled) == 0) {
         /* Streams that the ancestors of a process that is alone have made since were made after the
          * fork. */
-        if (!child->alone && !look_at_ancestors(&w, child->pid, child->start) && parent)
+        if (!child->alone && !look_again(&w, child) && parent)
             look_at_page(&w, parent->page, child->start);
         if (file)
             consider(&w, file, strlen(file), UINT64_MAX);

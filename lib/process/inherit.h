@@ -25,13 +25,16 @@
 #define PT_PROCESS_INHERIT_H
 
 #include "process/self.h"
+#include "shm/liveness.h"
 
 #define PT_FOLLOW_VARIABLE "POSIXTRACE_FOLLOW"
 
 /* In a new image: the name map of its page, if it has one; else that of the family
  * that it will belong to.  1; 0: it inherits nothing, and has names of its own; -EMFILE, -ENFILE,
- * -ENOMEM: it may inherit.  alone: no ancestor had a page. */
-int pt_inherit_names(uint32_t pid, uint64_t start, char names_file[64], bool *alone);
+ * -ENOMEM: it may inherit.  process: as it is in /proc, or NULL.  Sets self->names_file and
+ * self->alone. */
+int pt_inherit_names(struct pt_self *self, const struct pt_page_dir *dir,
+                     const struct pt_process *process);
 
 /* Joins child to the streams that it inherits.  parent: in a forked child, the parent's struct
  * pt_self; NULL: in a new image.  Errors as above: it may inherit more, and another attempt joins

@@ -69,19 +69,27 @@ static bool stops(int r, bool by_control)
     return pt_is_shortage(r) && !(by_control && r == -ENOMEM);
 }
 
+/* Facts that hold while the record is made. */
+struct making {
+    struct pt_page_dir dir;
+    struct pt_process process;
+    bool is_ours; /* process is valid */
+    bool by_control;
+};
+
 /* The names of a new image: its page's, its family's, or a map of its own. */
-static int find_names(struct pt_self *s, struct held *held, bool by_control)
+static int find_names(struct pt_self *s, struct held *held, struct making *m)
 {
-    int r = pt_inherit_names(s->pid, s->start, s->names_file, &s->alone);
+    int r = pt_inherit_names(s, &m->dir, m->is_ours ? &m->process : NULL);
 
     if (r > 0) {
         r = open_names(s, held);
         if (r == 0)
             return 0;
     }
-    if (stops(r, by_control))
+    if (stops(r, m->by_control))
         return r;
-    r = pt_names_create(&s->names, s->names_file);
+    r = pt_names_create_in(&s->names, &m->dir.in, s->pid, s->start, s->names_file);
     if (r == 0 && pt_names_hold(s->names))
         hold(held, s);
     return r;
@@ -111,12 +119,12 @@ static bool is_child_of(const struct pt_self *parent)
     return pt_fork_keeps_namespace() || (parent->pid != 1 && getppid() == (pid_t)parent->pid);
 }
 
-static int build_child(struct pt_self *s, const struct pt_self *parent)
+static int build_child(struct pt_self *s, const struct pt_self *parent, struct making *m)
 {
     int r;
 
     s->layouts = pt_load_acquire(&parent->layouts);
-    r = pt_page_create(&s->page, s->pid, s->start, s->names_file, s->page_file);
+    r = pt_page_create_in(&s->page, &m->dir, s->pid, s->start, s->names_file, s->page_file);
     if (r < 0)
         return r;
     if (s->page->pid_ns == 0 && !s->page_file[0] && is_child_of(parent))
@@ -125,13 +133,13 @@ static int build_child(struct pt_self *s, const struct pt_self *parent)
     return 0;
 }
 
-static int build_new(struct pt_self *s, struct held *held, bool by_control)
+static int build_new(struct pt_self *s, struct held *held, struct making *m)
 {
-    int r = find_names(s, held, by_control);
+    int r = find_names(s, held, m);
 
     if (r < 0)
         return r;
-    r = pt_page_create(&s->page, s->pid, s->start, s->names_file, s->page_file);
+    r = pt_page_create_in(&s->page, &m->dir, s->pid, s->start, s->names_file, s->page_file);
     if (r < 0)
         return r;
     r = follow_page(s, held);
@@ -140,45 +148,68 @@ static int build_new(struct pt_self *s, struct held *held, bool by_control)
     return r;
 }
 
-/* A process that cannot reach the stream directory has a page without a file, so that no other
- * process could take it off the count of the map's pages, and needs no file of the map's. */
-static void count_page(const struct pt_self *s)
+static int build_in(struct pt_self *s, const struct pt_self *parent, struct held *held,
+                    struct making *m, bool no_offset)
 {
-    int dir = s->page_file[0] ? 0 : pt_dir_open(false);
-
-    if (dir < 0)
-        return;
-    if (!s->page_file[0])
-        close(dir);
-    pt_page_hold_names(s->page, s->names);
-}
-
-static struct pt_self *build(const struct pt_self *parent, bool by_control)
-{
-    struct pt_self *s = pt_sys_pages(sizeof *s);
-    struct held held = { .names = NULL };
     struct pt_identity id;
     int r;
 
-    if (!s)
-        return NULL;
-    pt_place_fix(by_control, pt_self_words() + 2);
-    if (parent && pt_exec_take_names(s, parent))
-        hold(&held, s);
-    pt_page_sweep_step(&(struct pt_page_names){ held.file, held.names });
-    r = pt_identity_self(&id);
+    pt_page_sweep_step(&m->dir, &(struct pt_page_names){ held->file, held->names });
+    r = pt_identity_process(&id, &m->process, no_offset, &m->is_ours);
     s->pid = id.pid;
     s->start = id.start;
     s->instance = pt_self_instance();
     if (r == 0)
-        r = parent ? build_child(s, parent) : build_new(s, &held, by_control);
-    if (r == 0) {
-        count_page(s);
-        pt_exec_enter(s);
+        r = parent ? build_child(s, parent, m) : build_new(s, held, m);
+    /* A process that cannot reach the stream directory has a page without a file, so that no other
+     * process could take it off the count of the map's pages, and needs no file of the map's. */
+    if (r == 0 && (s->page_file[0] || m->dir.in.fd >= 0))
+        pt_page_hold_names(s->page, s->names);
+    return r;
+}
+
+/* Most processes need one; it is the first one's as long as it is used. */
+static struct pt_self first_self;
+static uint32_t first_is_used;
+
+static struct pt_self *new_self(void)
+{
+    uint32_t no = 0;
+
+    return pt_cas_seqcst(&first_is_used, &no, 1u) ? &first_self : pt_sys_pages(sizeof first_self);
+}
+
+static void free_self(struct pt_self *s)
+{
+    if (s != &first_self) {
+        munmap(s, sizeof *s);
+        return;
     }
+    memset(s, 0, sizeof *s);
+    pt_store_release(&first_is_used, 0u);
+}
+
+static struct pt_self *build(const struct pt_self *parent, bool by_control, bool no_offset)
+{
+    struct pt_self *s = new_self();
+    struct held held = { .names = NULL };
+    struct making m = { .by_control = by_control };
+    uid_t uid;
+    int r;
+
+    if (!s)
+        return NULL;
+    uid = pt_place_fix(by_control, pt_self_words() + 2);
+    if (parent && pt_exec_take_names(s, parent))
+        hold(&held, s);
+    pt_page_dir_make(&m.dir, pt_place_uid(), uid);
+    r = build_in(s, parent, &held, &m, no_offset);
+    pt_page_dir_close(&m.dir);
+    if (r == 0)
+        pt_exec_enter(s);
     release(&held, (parent && held.names == parent->names) || (r == 0 && held.names == s->names));
     if (r < 0) {
-        munmap(s, sizeof *s);
+        free_self(s);
         return NULL;
     }
     return s;
@@ -191,7 +222,7 @@ static void discard(struct pt_self *s, const struct pt_self *parent)
     pt_page_unmap(s->page);
     if (!parent || s->names != parent->names)
         pt_names_unmap(s->names);
-    munmap(s, sizeof *s);
+    free_self(s);
 }
 
 /* The streams that trace the process already, while it has the rights to open them:
@@ -224,6 +255,7 @@ static struct pt_self *make_new(bool by_control)
 {
     struct pt_self *parent = pt_self_latest(), *old, *s;
     int saved = errno;
+    bool no_offset;
 
     if (parent && pt_self_is_own(parent)) { /* pt_self_is_made() */
         publish(parent);
@@ -231,9 +263,9 @@ static struct pt_self *make_new(bool by_control)
         return parent;
     }
     pt_fork_part();
-    pt_time_learn();
+    no_offset = pt_time_learn();
     old = parent = pt_self_latest();
-    s = pt_self_words() ? build(parent, by_control) : NULL;
+    s = pt_self_words() ? build(parent, by_control, no_offset) : NULL;
     if (s && stops(pt_inherit(s, parent), by_control)) {
         discard(s, parent);
         s = NULL;

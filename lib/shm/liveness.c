@@ -161,12 +161,13 @@ bool pt_time_offset(const char *clock, int64_t *ns)
     return true;
 }
 
-void pt_time_learn(void)
+bool pt_time_learn(void)
 {
     int64_t offset;
 
     if (pt_time_offset("monotonic", &offset))
         pt_store_relaxed(&pt_clock_offset, (uint64_t)offset);
+    return pt_load_relaxed(&time_namespace) == FIRST_TIME_NAMESPACE;
 }
 
 /* Makes ticks of our namespace those of the first one. */
@@ -185,20 +186,16 @@ static int to_first_namespace(struct pt_process *process)
     return 0;
 }
 
-/* Reads the stat of the process's first thread, whose start time is the process's.  qemu-user
- * invents the own /proc/PID/stat of a process: there a forked child has its parent's start time. */
-static int read_stat(uint32_t pid, struct pt_process *process)
+/* vsize: the size of its memory. */
+static int parse_stat(const char *text, ssize_t n, struct pt_process *process, uint64_t *vsize)
 {
-    char path[48], text[1024], *p;
-    ssize_t n;
-
-    proc_path(path, pid, true, "/stat");
-    n = read_file(path, text, sizeof text);
+    const char *p = n > 0 ? strrchr(text, ')') : NULL;
+    bool found = false;
 
     /* The command name in field 2 may contain anything, so count from the last
      * parenthesis, after which field 3 follows. */
-    p = n > 0 ? strrchr(text, ')') : NULL;
-    for (int field = 3; p && (p = strchr(p, ' ')); field++) {
+    *vsize = 0;
+    for (int field = 3; p && (p = strchr(p, ' ')) && field <= 23; field++) {
         p++;
         if (field == 3)
             process->zombie = *p == 'Z' || *p == 'X' || *p == 'x';
@@ -208,12 +205,45 @@ static int read_stat(uint32_t pid, struct pt_process *process)
             process->threads = (uint32_t)number(p);
         else if (field == 22) {
             process->start = number(p);
-            return to_first_namespace(process);
-        }
+            found = true;
+        } else if (field == 23)
+            *vsize = number(p);
     }
+    if (found)
+        return to_first_namespace(process);
     if (pt_is_shortage((int)n))
         return (int)n;
     return n == -ENOENT || n == -ESRCH ? -ENOENT : -EIO;
+}
+
+/* Reads the stat of the process's first thread, whose start time is the process's. */
+static int read_stat(uint32_t pid, struct pt_process *process)
+{
+    char path[48], text[1024];
+    uint64_t vsize;
+    ssize_t n;
+
+    proc_path(path, pid, true, "/stat");
+    n = read_file(path, text, sizeof text);
+    return parse_stat(text, n, process, &vsize);
+}
+
+/* The same of the caller, by one file; *here: its number in /proc.  qemu-user invents that file: a
+ * forked child has its parent's start time there, and no memory; nor has a first thread that has
+ * ended. */
+static int read_own_stat(struct pt_process *process, uint32_t *here)
+{
+    char text[1024];
+    uint64_t vsize;
+    ssize_t n = read_file("/proc/self/stat", text, sizeof text);
+    int r = parse_stat(text, n, process, &vsize);
+
+    *here = (uint32_t)number(text);
+    if (r == 0 && vsize == 0) {
+        *here = number_in_proc();
+        r = read_stat(*here, process);
+    }
+    return r;
 }
 
 static int look(uint32_t pid, struct pt_process *process)
@@ -287,9 +317,8 @@ static bool shares_memory(pid_t with)
  * kcmp, the caller counts as a process of its own: right for a child of the bare system call,
  * wrong only for the vfork child of such a child before that one's first call.
  */
-static uint32_t find_home(uint64_t noted)
+static uint32_t find_home(uint64_t noted, uint32_t own)
 {
-    uint32_t own = (uint32_t)pt_sys_pid();
     pid_t parent;
 
     if (noted == own || pt_thread_number() == pt_sys_tid())
@@ -301,12 +330,12 @@ static uint32_t find_home(uint64_t noted)
     return shares_memory(parent) ? (uint32_t)parent : own;
 }
 
-uint32_t pt_home_pid(void)
+static uint32_t home_of(uint32_t own)
 {
     int saved = errno;
     uint64_t *word = pt_load_acquire(&home);
     uint64_t noted = word ? pt_load_relaxed(word) : 0;
-    uint32_t pid = find_home(noted);
+    uint32_t pid = find_home(noted, own);
 
     if (word && noted == 0)
         pt_store_relaxed(word, (uint64_t)pid);
@@ -314,33 +343,56 @@ uint32_t pt_home_pid(void)
     return pid;
 }
 
-/* Reads the stat of the process with that number here, which may have another one in /proc. */
-static int read_home(uint32_t pid, struct pt_process *process)
+uint32_t pt_home_pid(void)
 {
-    uint32_t here = number_in_proc();
+    return home_of((uint32_t)pt_sys_pid());
+}
+
+/* Reads the stat of the process with that number here, which may have another one in /proc.  own: of
+ * the caller. */
+static int read_home(uint32_t pid, uint32_t own, struct pt_process *process, bool *is_ours)
+{
+    uint32_t here;
     int r;
 
-    process->is_known = false;
-    if (pid == (uint32_t)pt_sys_pid())
-        return read_stat(here, process);
-    if (here == (uint32_t)pt_sys_pid())
+    if (pid == own) {
+        r = read_own_stat(process, &here);
+        *is_ours = r == 0 && here == own;
+        return r;
+    }
+    here = number_in_proc();
+    *is_ours = here == own;
+    if (*is_ours)
         return read_stat(pid, process);
     r = getppid() == (pid_t)pid ? read_stat(here, process) : -ENOENT;
     return r == 0 ? read_stat(process->parent, process) : r;
+}
+
+int pt_identity_process(struct pt_identity *id, struct pt_process *process, bool no_offset,
+                        bool *is_ours)
+{
+    uint32_t own = (uint32_t)pt_sys_pid();
+    int saved = errno, r;
+
+    memset(id, 0, sizeof *id);
+    memset(process, 0, sizeof *process);
+    process->is_known = no_offset;
+    id->pid = home_of(own);
+    r = read_home(id->pid, own, process, is_ours);
+    if (r == 0)
+        id->start = process->start;
+    errno = saved;
+    return pt_is_shortage(r) ? r : 0;
 }
 
 int pt_identity_self(struct pt_identity *id)
 {
     char text[64] = "";
     struct pt_process process;
-    int saved = errno, r, e;
+    bool is_ours;
+    int saved = errno, r = pt_identity_process(id, &process, false, &is_ours), e;
     unsigned k = 0;
 
-    memset(id, 0, sizeof *id);
-    id->pid = pt_home_pid();
-    r = read_home(id->pid, &process);
-    if (r == 0)
-        id->start = process.start;
     e = (int)read_file("/proc/sys/kernel/random/boot_id", text, sizeof text);
     for (const char *p = text; *p && k < 32; p++) {
         int d = pt_maps_hex_digit(*p);
@@ -352,7 +404,7 @@ int pt_identity_self(struct pt_identity *id)
     }
     id->pid_ns = pt_pid_namespace();
     errno = saved;
-    return pt_is_shortage(r) ? r : pt_is_shortage(e) ? e : 0;
+    return r < 0 ? r : pt_is_shortage(e) ? e : 0;
 }
 
 enum maps { MAPS_UNKNOWN, MAPS_NOTHING, MAPS_OTHERS, MAPS_IT };

@@ -48,8 +48,9 @@ static inline bool pt_process_has_ended(const struct pt_process *process)
  * its children; then start times are unknown, too. */
 bool pt_time_offset(const char *clock, int64_t *ns);
 /* Sets pt_clock_offset.  Called before the process joins or attaches to a stream.  Where the offset
- * is unknown, it is the one that the process had before, or its parent. */
-void pt_time_learn(void);
+ * is unknown, it is the one that the process had before, or its parent.  True: the process is in the
+ * first time namespace, which adds nothing to any clock. */
+bool pt_time_learn(void);
 
 /*
  * Is that the start time of the same process?  A process whose time namespace has an offset in
@@ -89,6 +90,10 @@ void pt_home_note(uint64_t *word);
 /* The identity of the process of pt_home_pid().  -EMFILE, -ENFILE, -ENOMEM: a part of it could not
  * be read now, with which the process would be taken for another one. */
 int pt_identity_self(struct pt_identity *id);
+/* Its number and start time only.  process: the same process in /proc, if *is_ours; the /proc is
+ * that of our pid namespace then.  no_offset: as pt_time_learn() has said just now. */
+int pt_identity_process(struct pt_identity *id, struct pt_process *process, bool no_offset,
+                        bool *is_ours);
 /* Start time of a process in ticks since boot, 0 if it does not exist, UINT64_MAX if unknown. */
 uint64_t pt_process_start(uint32_t pid);
 

@@ -32,10 +32,21 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
 
 void *__real_pt_dir_map(int fd, uint64_t size, int protection, int *error);
 void *__wrap_pt_dir_map(int fd, uint64_t size, int protection, int *error);
+void *__real_pt_dir_map_at(void *at, int fd, uint64_t size, int protection, int *error);
+void *__wrap_pt_dir_map_at(void *at, int fd, uint64_t size, int protection, int *error);
 void *__wrap_pt_dir_map(int fd, uint64_t size, int protection, int *error)
 {
     if (maps_that_fail == 0)
         return __real_pt_dir_map(fd, size, protection, error);
+    maps_that_fail--;
+    *error = -ENOMEM;
+    return NULL;
+}
+
+void *__wrap_pt_dir_map_at(void *at, int fd, uint64_t size, int protection, int *error)
+{
+    if (maps_that_fail == 0)
+        return __real_pt_dir_map_at(at, fd, size, protection, error);
     maps_that_fail--;
     *error = -ENOMEM;
     return NULL;
@@ -46,9 +57,9 @@ static void reap(void)
     ck_assert_int_eq(pt_reap_dead(PT_REAP_QUICK, NULL, NULL), 0);
 }
 
-int __real_pt_dir_publish(uid_t uid, const char *name, const char *final_name);
-int __wrap_pt_dir_publish(uid_t uid, const char *name, const char *final_name);
-int __wrap_pt_dir_publish(uid_t uid, const char *name, const char *final_name)
+int __real_pt_dir_publish(const struct pt_dir *dir, const char *name, const char *final_name);
+int __wrap_pt_dir_publish(const struct pt_dir *dir, const char *name, const char *final_name);
+int __wrap_pt_dir_publish(const struct pt_dir *dir, const char *name, const char *final_name)
 {
     if (files_that_go > 0) {
         files_that_go--;
@@ -56,7 +67,7 @@ int __wrap_pt_dir_publish(uid_t uid, const char *name, const char *final_name)
         reap();
         step = 0;
     }
-    return __real_pt_dir_publish(uid, name, final_name);
+    return __real_pt_dir_publish(dir, name, final_name);
 }
 
 /* How many files of that kind there are. */
