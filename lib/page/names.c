@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/atomics.h"
+#include "base/clock.h"
 #include "base/sys.h"
 #include "page/mapping_list.h"
 #include "place/dir.h"
@@ -34,36 +35,99 @@ static uint32_t hash_name(const char *name, size_t length)
     return (h >> 16 ^ h) & 0xffffu;
 }
 
-/* Maps a page of zeros after the map, private to this process. */
-static int map_names(struct pt_names **names, int fd)
+/* Maps the file from a byte on, and a page of zeros after it, private to this process. */
+static int map_file(void **all, int fd, uint64_t from, size_t bytes)
 {
     int error, saved = errno;
-    void *both = mmap(NULL, MAP_BYTES + PT_PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *both = mmap(NULL, bytes + PT_PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     if (both == MAP_FAILED) {
         errno = saved;
         return -ENOMEM;
     }
-    if (!pt_dir_map_at(both, fd, MAP_BYTES, PROT_READ | PROT_WRITE, &error)) {
-        munmap(both, MAP_BYTES + PT_PAGE);
+    if (!pt_dir_map_at(both, fd, from, bytes, PROT_READ | PROT_WRITE, &error)) {
+        munmap(both, bytes + PT_PAGE);
         errno = saved;
         return error;
     }
-    *names = both;
+    *all = both;
     return 0;
 }
 
-int pt_names_create_in(struct pt_names **names, struct pt_dir *dir, uint32_t maker, uint64_t start,
-                       char file[64])
+static int map_names(struct pt_names **names, int fd, uint64_t from)
 {
-    int saved = errno, fd, r;
+    void *all;
+    int r = map_file(&all, fd, from, MAP_BYTES);
+
+    if (r == 0)
+        *names = all;
+    return r;
+}
+
+/* Both parts can be mapped, and unmapped, by themselves. */
+static bool may_have_front(void)
+{
+    long page = sysconf(_SC_PAGESIZE);
+
+    return page > 0 && PT_NAMES_FRONT % (unsigned long)page == 0;
+}
+
+uint64_t pt_names_fronted_bytes(void)
+{
+    return PT_NAMES_FRONT + MAP_BYTES;
+}
+
+static uint64_t mix(uint64_t x)
+{
+    x = (x ^ x >> 32) * 0xd6e8feb86659fd93u;
+    return (x ^ x >> 32) * 0xd6e8feb86659fd93u;
+}
+
+/* Ids only have to differ: no other process has that number and start time, and it makes no two
+ * maps at one time. */
+static void make_id(struct pt_dir *dir, uint32_t maker, uint64_t start, uint8_t id[16])
+{
+    static uint32_t made;
+    uint64_t words[2];
+
+    if (start == 0) {
+        pt_dir_id(dir, id);
+        return;
+    }
+    words[0] = pt_clock_ns(CLOCK_REALTIME);
+    words[1] = mix(start ^ mix((uint64_t)maker << 32 | pt_add_relaxed(&made, 1u)));
+    memcpy(id, words, sizeof words);
+}
+
+/* The front and the used part of the map get their memory. */
+static int new_map(struct pt_names **names, struct pt_dir *dir, const char *file, size_t before,
+                   bool *named)
+{
+    void *all;
+    int fd = pt_dir_new_file_in(dir, file, before + MAP_BYTES, before + sizeof(struct pt_names),
+                                named);
+    int r = map_file(&all, fd, 0, before + MAP_BYTES);
+
+    if (fd >= 0)
+        close(fd);
+    if (r < 0 && *named)
+        unlinkat(dir->fd, file, 0);
+    if (r == 0)
+        *names = (void *)((char *)all + before);
+    return r;
+}
+
+int pt_names_create_in(struct pt_names **names, struct pt_dir *dir, uint32_t maker, uint64_t start,
+                       char file[64], struct pt_names_front *front)
+{
+    size_t before = front && may_have_front() ? PT_NAMES_FRONT : 0;
+    int saved = errno, r;
     uint8_t id[16];
     bool named;
 
-    pt_dir_id(dir, id);
+    make_id(dir, maker, start, id);
     pt_dir_hex_name(file, 64, 'n', id, "");
-    fd = pt_dir_new_file_in(dir, file, MAP_BYTES, sizeof(struct pt_names), &named);
-    r = map_names(names, fd);
+    r = new_map(names, dir, file, before, &named);
     if (r == 0) {
         (*names)->layout = LAYOUT;
         (*names)->size = MAP_BYTES;
@@ -71,13 +135,11 @@ int pt_names_create_in(struct pt_names **names, struct pt_dir *dir, uint32_t mak
         (*names)->maker = maker;
         (*names)->maker_start = start;
         pt_store_release(&(*names)->magic, PT_NAMES_MAGIC);
-    } else if (named) {
-        unlinkat(dir->fd, file, 0);
     }
+    if (r == 0 && front)
+        front->memory = before ? (char *)*names - before : NULL;
     if (!named)
         file[0] = '\0';
-    if (fd >= 0)
-        close(fd);
     errno = saved;
     return r;
 }
@@ -90,7 +152,7 @@ int pt_names_create_of(struct pt_names **names, uid_t uid, char file[64])
     int r;
 
     pt_dir_begin(&dir, uid, geteuid(), true);
-    r = pt_names_create_in(names, &dir, maker, start == UINT64_MAX ? 0 : start, file);
+    r = pt_names_create_in(names, &dir, maker, start == UINT64_MAX ? 0 : start, file, NULL);
     pt_dir_end(&dir);
     return r;
 }
@@ -125,7 +187,23 @@ static int back_names(struct pt_names *n)
     return r == 0 ? pt_mapping_list_back(n) : r;
 }
 
-static int open_file(int dirfd, uid_t uid, const char *file, int flags)
+/* Where the map begins in a file of that size; -1: it is none. */
+static int64_t begin_in(int64_t size)
+{
+    if (size == (int64_t)MAP_BYTES)
+        return 0;
+    return size == (int64_t)pt_names_fronted_bytes() ? (int64_t)PT_NAMES_FRONT : -1;
+}
+
+bool pt_names_read_id(int fd, int64_t size, uint8_t id[16])
+{
+    int64_t from = begin_in(size);
+
+    return from >= 0 &&
+           pread(fd, id, 16, (off_t)(from + (int64_t)offsetof(struct pt_names, id))) == 16;
+}
+
+static int open_file(int dirfd, uid_t uid, const char *file, int flags, uint64_t *from)
 {
     struct stat st;
     int fd = openat(dirfd, file, flags | PT_OPEN_BRIEFLY);
@@ -133,19 +211,22 @@ static int open_file(int dirfd, uid_t uid, const char *file, int flags)
     if (fd < 0)
         return -errno;
     if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == uid &&
-        st.st_size == (off_t)MAP_BYTES)
+        begin_in(st.st_size) >= 0) {
+        *from = (uint64_t)begin_in(st.st_size);
         return fd;
+    }
     close(fd);
     return -EINVAL;
 }
 
 int pt_names_open_in(struct pt_names **names, int dirfd, uid_t uid, const char *file)
 {
-    int fd = strchr(file, '/') ? -EINVAL : open_file(dirfd, uid, file, O_RDWR), r = fd;
+    uint64_t from;
+    int fd = strchr(file, '/') ? -EINVAL : open_file(dirfd, uid, file, O_RDWR, &from), r = fd;
 
     if (fd < 0)
         return r;
-    r = map_names(names, fd);
+    r = map_names(names, fd, from);
     close(fd);
     if (r < 0)
         return r;
@@ -177,7 +258,8 @@ int pt_names_open(struct pt_names **names, const char *file)
 int pt_names_copy(struct pt_names **names, int dirfd, const char *file)
 {
     struct pt_names *n = malloc(MAP_BYTES + 1);
-    int fd = n ? open_file(dirfd, pt_place_uid(), file, O_RDONLY) : -ENOMEM;
+    uint64_t from = 0;
+    int fd = n ? open_file(dirfd, pt_place_uid(), file, O_RDONLY, &from) : -ENOMEM;
     size_t done = 0;
     ssize_t k = 1;
 
@@ -186,7 +268,7 @@ int pt_names_copy(struct pt_names **names, int dirfd, const char *file)
         return fd;
     }
     while (done < MAP_BYTES && k > 0) {
-        k = pread(fd, (char *)n + done, MAP_BYTES - done, (off_t)done);
+        k = pread(fd, (char *)n + done, MAP_BYTES - done, (off_t)(from + done));
         done += k > 0 ? (size_t)k : 0;
     }
     close(fd);

@@ -64,9 +64,16 @@ _Static_assert(offsetof(struct pt_names, arena) == 16440, "the same on 32-bit an
 /* A new map, mapped; file gets its name ("" if it has none).  Async-signal-safe. */
 int pt_names_create(struct pt_names **names, char file[64]);
 int pt_names_create_of(struct pt_names **names, uid_t uid, char file[64]);
-/* maker: the process that makes it, its start time 0 if unknown. */
+/* maker: the process that makes it, its start time 0 if unknown.  front, if not NULL: memory for a
+ * process page in the same file, before the map, mapped by itself; NULL: there is none. */
+#define PT_NAMES_FRONT 16384u
+struct pt_names_front {
+    void *memory;
+};
 int pt_names_create_in(struct pt_names **names, struct pt_dir *dir, uint32_t maker, uint64_t start,
-                       char file[64]);
+                       char file[64], struct pt_names_front *front);
+/* Bytes of a file with such a front. */
+uint64_t pt_names_fronted_bytes(void);
 /* Maps the map of that name. */
 int pt_names_open(struct pt_names **names, const char *file);
 int pt_names_open_of(struct pt_names **names, uid_t uid, const char *file);
@@ -96,6 +103,8 @@ bool pt_names_drop(struct pt_names *names);
 void pt_names_let_go(int dirfd, const char *file);
 /* The same of a map that the caller has; file: in that user's directory, "": it has none. */
 void pt_names_release(struct pt_names *names, uid_t uid, const char *file);
+/* From a file of that size. */
+bool pt_names_read_id(int fd, int64_t size, uint8_t id[16]);
 /* A new name for a map whose file is gone, and one more user, if link is a name of that map,
  * too.  Async-signal-safe. */
 bool pt_names_name_again(struct pt_names *names, const char *link, char file[64]);

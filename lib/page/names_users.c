@@ -58,8 +58,7 @@ bool pt_names_first_file(int dirfd, const char *file, char first[64])
     uint8_t id[16];
     struct stat st;
     bool known = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
-                 st.st_uid == pt_place_uid() &&
-                 pread(fd, id, sizeof id, offsetof(struct pt_names, id)) == (ssize_t)sizeof id;
+                 st.st_uid == pt_place_uid() && pt_names_read_id(fd, st.st_size, id);
 
     if (fd >= 0)
         close(fd);

@@ -26,6 +26,7 @@
 const struct pt_page pt_page_unknown = {
     .shadows = UINT64_MAX, .gates = { ONES256, ONES256, ONES256, ONES256, ONES64, ONES64, ONES64 }
 };
+_Static_assert(PAGE_BYTES == PT_NAMES_FRONT, "a page fills the front of a name map");
 _Static_assert(PT_ID_MAX == 4 * 256 + 3 * 64, "every gate of pt_page_unknown is set");
 
 static char *put_number(char *to, uint64_t n)
@@ -148,7 +149,7 @@ int pt_page_open_in(struct pt_page **page, const struct pt_page_dir *dir, uint32
     if (fd < 0)
         return r;
     if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != dir->in.uid ||
-        st.st_size != (off_t)PAGE_BYTES)
+        (st.st_size != (off_t)PAGE_BYTES && st.st_size != (off_t)pt_names_fronted_bytes()))
         r = -EINVAL;
     else
         r = map_page(page, fd);
@@ -252,6 +253,28 @@ int pt_page_create_in(struct pt_page **page, struct pt_page_dir *dir, uint32_t p
         r = create_page(page, dir, pid, start, names_file, file);
     errno = saved;
     return r;
+}
+
+/* The file of the map gets a second name: it is complete before. */
+int pt_page_create_front(struct pt_page **page, struct pt_page_dir *dir, uint32_t pid,
+                         uint64_t start, const char *names_file, char file[64],
+                         struct pt_names_front *front)
+{
+    int saved = errno, r = -ENOSPC;
+
+    *page = front->memory;
+    fill_page(*page, dir->pid_ns, pid, start, names_file);
+    put_name(file, pid, start, dir->pid_ns);
+    if (names_file[0])
+        r = linkat(dir->in.fd, names_file, dir->in.fd, file, 0) < 0 ? -errno : 0;
+    errno = saved;
+    if (stays_nameless(r))
+        file[0] = '\0';
+    if (r == 0 || stays_nameless(r))
+        return 0;
+    pt_page_unmap(*page);
+    dir->seen.all = false; /* another process has made the page */
+    return pt_page_create_in(page, dir, pid, start, names_file, file);
 }
 
 int pt_page_create_of(struct pt_page **page, uid_t uid, uint32_t pid, uint64_t start,

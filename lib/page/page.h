@@ -62,6 +62,7 @@ struct pt_page {
     uint64_t counted; /* counted as a user of its name map, see page_left.h */
     /* The process that took the bit, see pt_page_take_bit_for(); 0: none since it was free. */
     uint64_t taker[PT_STREAMS];
+    uint64_t copies; /* of the library in the process that use the page */
 };
 _Static_assert(offsetof(struct pt_page, gates) == 4800, "the same on 32-bit and 64-bit machines");
 
@@ -98,6 +99,10 @@ int pt_page_create_of(struct pt_page **page, uid_t uid, uint32_t pid, uint64_t s
                       const char *names_file, char file[64]);
 int pt_page_create_in(struct pt_page **page, struct pt_page_dir *dir, uint32_t pid, uint64_t start,
                       const char *names_file, char file[64]);
+/* The same in the front of that new name map; if another page is found, the front is unmapped. */
+int pt_page_create_front(struct pt_page **page, struct pt_page_dir *dir, uint32_t pid,
+                         uint64_t start, const char *names_file, char file[64],
+                         struct pt_names_front *front);
 /* Maps the page of any process of this user, or of that one.  -ENOENT; -EINVAL: of
  * another version of the library, or forged; ... */
 int pt_page_open(struct pt_page **page, uint32_t pid, uint64_t start, char file[64]);

@@ -190,10 +190,10 @@ static int size_file(int fd, uint64_t size, uint64_t reserve)
 
 void *pt_dir_map(int fd, uint64_t size, int protection, int *error)
 {
-    return pt_dir_map_at(NULL, fd, size, protection, error);
+    return pt_dir_map_at(NULL, fd, 0, size, protection, error);
 }
 
-void *pt_dir_map_at(void *at, int fd, uint64_t size, int protection, int *error)
+void *pt_dir_map_at(void *at, int fd, uint64_t from, uint64_t size, int protection, int *error)
 {
     int flags = MAP_SHARED | MAP_NORESERVE | (fd < 0 ? MAP_ANONYMOUS : 0) | (at ? MAP_FIXED : 0);
     int saved = errno;
@@ -203,7 +203,7 @@ void *pt_dir_map_at(void *at, int fd, uint64_t size, int protection, int *error)
     if (size > PTRDIFF_MAX)
         errno = ENOMEM;
     else if (fd >= 0 || fd == -EFBIG)
-        p = mmap(at, size, protection, flags, fd < 0 ? -1 : fd, 0);
+        p = mmap(at, size, protection, flags, fd < 0 ? -1 : fd, (off_t)from);
     /* EAGAIN: the process locks all that it maps, and may lock no more. */
     if (p == MAP_FAILED && errno == EAGAIN)
         errno = ENOMEM;

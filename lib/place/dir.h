@@ -74,8 +74,8 @@ int pt_dir_new_file_in(struct pt_dir *dir, const char *name, uint64_t size, uint
                        bool *named);
 /* Maps fd shared, or shared anonymous memory if fd is -EFBIG; NULL and *error. */
 void *pt_dir_map(int fd, uint64_t size, int protection, int *error);
-/* The same in place of the pages that are mapped there. */
-void *pt_dir_map_at(void *at, int fd, uint64_t size, int protection, int *error);
+/* The same, from that byte of the file, in place of the pages that are mapped there. */
+void *pt_dir_map_at(void *at, int fd, uint64_t from, uint64_t size, int protection, int *error);
 void pt_dir_remove(uid_t uid, const char *name);
 /* Gives the file a second, final name and removes the first.  -EEXIST: there is such a file; only
  * the first name is removed. */

@@ -77,8 +77,10 @@ void pt_exec_enter(struct pt_self *s)
     used = pt_load_seqcst(&page->used) & ~pt_load_seqcst(&page->shadows);
     for (unsigned bit = 0; bit < PT_STREAMS; bit++)
         epoch[bit] = pt_load_seqcst(&page->epoch[bit]);
-    if (pt_cas_seqcst(&page->image, &old, mine) && old != 0)
+    if (pt_cas_seqcst(&page->image, &old, mine) && old != 0) {
+        pt_store_seqcst(&page->copies, 0u);
         leave_old(s, epoch, used);
+    }
     errno = saved;
 }
 

@@ -37,12 +37,12 @@ static void at_exit(void)
 /* Before the page is removed: destructors of other libraries may run for a while. */
 static void leave_streams(struct pt_self *self)
 {
-    struct pt_thread *t = pt_thread_get(self);
-    uint64_t bit;
+    uint64_t used = pt_load_seqcst(&self->page->used), bit;
+    struct pt_thread *t = used ? pt_thread_get(self) : NULL;
 
     if (!t || !pt_thread_enter(t))
         return;
-    pt_for_each_bit(bit, pt_load_seqcst(&self->page->used))
+    pt_for_each_bit(bit, used)
     {
         const struct pt_seg *seg = pt_load_acquire(&self->known[bit].seg);
 
@@ -53,15 +53,17 @@ static void leave_streams(struct pt_self *self)
 }
 
 /* After all handlers of atexit(): those that come after ours, and other threads, trace as before,
- * and a controller that starts or stops a stream that traces them needs the page. */
+ * and a controller that starts or stops a stream that traces them needs the page.  So does another
+ * copy of the library, if this one is in a plugin that goes. */
 __attribute__((destructor)) static void unlink_page(void)
 {
     struct pt_self *self = pt_self_peek();
 
-    if (!pt_load_acquire(&registered) || !self || self->pid != (uint32_t)getpid())
+    if (!self || self->pid != (uint32_t)getpid())
         return;
     leave_streams(self);
-    pt_self_unlink(self);
+    if (pt_add_seqcst(&self->page->copies, (uint64_t)-1) <= 1)
+        pt_self_unlink(self);
     pt_fence_compiler(); /* no jump: wrapped calls are to return into this library (lib/preload) */
 }
 

@@ -75,6 +75,7 @@ struct making {
     struct pt_process process;
     bool is_ours; /* process is valid */
     bool by_control;
+    struct pt_names_front front; /* of a name map of its own */
 };
 
 /* The names of a new image: its page's, its family's, or a map of its own. */
@@ -89,7 +90,7 @@ static int find_names(struct pt_self *s, struct held *held, struct making *m)
     }
     if (stops(r, m->by_control))
         return r;
-    r = pt_names_create_in(&s->names, &m->dir.in, s->pid, s->start, s->names_file);
+    r = pt_names_create_in(&s->names, &m->dir.in, s->pid, s->start, s->names_file, &m->front);
     if (r == 0 && pt_names_hold(s->names))
         hold(held, s);
     return r;
@@ -139,7 +140,11 @@ static int build_new(struct pt_self *s, struct held *held, struct making *m)
 
     if (r < 0)
         return r;
-    r = pt_page_create_in(&s->page, &m->dir, s->pid, s->start, s->names_file, s->page_file);
+    if (m->front.memory)
+        r = pt_page_create_front(&s->page, &m->dir, s->pid, s->start, s->names_file, s->page_file,
+                                 &m->front);
+    else
+        r = pt_page_create_in(&s->page, &m->dir, s->pid, s->start, s->names_file, s->page_file);
     if (r < 0)
         return r;
     r = follow_page(s, held);
@@ -205,8 +210,10 @@ static struct pt_self *build(const struct pt_self *parent, bool by_control, bool
     pt_page_dir_make(&m.dir, pt_place_uid(), uid);
     r = build_in(s, parent, &held, &m, no_offset);
     pt_page_dir_close(&m.dir);
-    if (r == 0)
+    if (r == 0) {
         pt_exec_enter(s);
+        pt_add_seqcst(&s->page->copies, 1u);
+    }
     release(&held, (parent && held.names == parent->names) || (r == 0 && held.names == s->names));
     if (r < 0) {
         free_self(s);
@@ -219,6 +226,7 @@ static struct pt_self *build(const struct pt_self *parent, bool by_control, bool
 static void discard(struct pt_self *s, const struct pt_self *parent)
 {
     pt_inherit_close(s);
+    pt_add_seqcst(&s->page->copies, (uint64_t)-1);
     pt_page_unmap(s->page);
     if (!parent || s->names != parent->names)
         pt_names_unmap(s->names);

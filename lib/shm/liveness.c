@@ -348,21 +348,13 @@ uint32_t pt_home_pid(void)
     return home_of((uint32_t)pt_sys_pid());
 }
 
-/* Reads the stat of the process with that number here, which may have another one in /proc.  own: of
- * the caller. */
-static int read_home(uint32_t pid, uint32_t own, struct pt_process *process, bool *is_ours)
+/* Reads the stat of the process with that number here, which may have another one in /proc. */
+static int read_home(uint32_t pid, uint32_t own, struct pt_process *process)
 {
-    uint32_t here;
+    uint32_t here = number_in_proc();
     int r;
 
-    if (pid == own) {
-        r = read_own_stat(process, &here);
-        *is_ours = r == 0 && here == own;
-        return r;
-    }
-    here = number_in_proc();
-    *is_ours = here == own;
-    if (*is_ours)
+    if (here == own)
         return read_stat(pid, process);
     r = getppid() == (pid_t)pid ? read_stat(here, process) : -ENOENT;
     return r == 0 ? read_stat(process->parent, process) : r;
@@ -371,14 +363,24 @@ static int read_home(uint32_t pid, uint32_t own, struct pt_process *process, boo
 int pt_identity_process(struct pt_identity *id, struct pt_process *process, bool no_offset,
                         bool *is_ours)
 {
-    uint32_t own = (uint32_t)pt_sys_pid();
+    const uint64_t *word = pt_load_acquire(&home);
+    uint32_t here, own;
     int saved = errno, r;
 
     memset(id, 0, sizeof *id);
     memset(process, 0, sizeof *process);
     process->is_known = no_offset;
-    id->pid = home_of(own);
-    r = read_home(id->pid, own, process, is_ours);
+    r = read_own_stat(process, &here);
+    /* The kernel need not be asked for the number that was noted, and that /proc shows. */
+    if (r == 0 && word && here == pt_load_relaxed(word)) {
+        own = id->pid = here;
+    } else {
+        own = (uint32_t)pt_sys_pid();
+        id->pid = home_of(own);
+    }
+    *is_ours = r == 0 && here == own && id->pid == own;
+    if (id->pid != own)
+        r = read_home(id->pid, own, process);
     if (r == 0)
         id->start = process->start;
     errno = saved;

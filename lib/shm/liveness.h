@@ -48,8 +48,8 @@ static inline bool pt_process_has_ended(const struct pt_process *process)
  * its children; then start times are unknown, too. */
 bool pt_time_offset(const char *clock, int64_t *ns);
 /* Sets pt_clock_offset.  Called before the process joins or attaches to a stream.  Where the offset
- * is unknown, it is the one that the process had before, or its parent.  True: the process is in the
- * first time namespace, which adds nothing to any clock. */
+ * is unknown, it is the one that the process had before, or its parent.  True: the process is in
+ * the first time namespace, which adds nothing to any clock. */
 bool pt_time_learn(void);
 
 /*

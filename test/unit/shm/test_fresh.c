@@ -32,8 +32,10 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
 
 void *__real_pt_dir_map(int fd, uint64_t size, int protection, int *error);
 void *__wrap_pt_dir_map(int fd, uint64_t size, int protection, int *error);
-void *__real_pt_dir_map_at(void *at, int fd, uint64_t size, int protection, int *error);
-void *__wrap_pt_dir_map_at(void *at, int fd, uint64_t size, int protection, int *error);
+void *__real_pt_dir_map_at(void *at, int fd, uint64_t from, uint64_t size, int protection,
+                           int *error);
+void *__wrap_pt_dir_map_at(void *at, int fd, uint64_t from, uint64_t size, int protection,
+                           int *error);
 void *__wrap_pt_dir_map(int fd, uint64_t size, int protection, int *error)
 {
     if (maps_that_fail == 0)
@@ -43,10 +45,11 @@ void *__wrap_pt_dir_map(int fd, uint64_t size, int protection, int *error)
     return NULL;
 }
 
-void *__wrap_pt_dir_map_at(void *at, int fd, uint64_t size, int protection, int *error)
+void *__wrap_pt_dir_map_at(void *at, int fd, uint64_t from, uint64_t size, int protection,
+                           int *error)
 {
     if (maps_that_fail == 0)
-        return __real_pt_dir_map_at(at, fd, size, protection, error);
+        return __real_pt_dir_map_at(at, fd, from, size, protection, error);
     maps_that_fail--;
     *error = -ENOMEM;
     return NULL;
