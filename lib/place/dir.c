@@ -62,10 +62,13 @@ static bool candidate(uid_t uid, unsigned k, char *to, size_t size)
     return true;
 }
 
+#define UNKNOWN ((uid_t)-1) /* the effective user id */
+
 /* A directory that we have just made for another user is given to that user.  The owner of an
  * existing one is not changed.  It is made only if there is none: a sandbox may refuse to make
  * any. */
-static int open_private(uid_t uid, const char *path, bool create, struct pt_dir_seen *seen)
+static int open_private(uid_t uid, uid_t maker, const char *path, bool create,
+                        struct pt_dir_seen *seen)
 {
     const int flags = O_RDONLY | O_DIRECTORY | PT_OPEN_BRIEFLY;
     int fd = open(path, flags);
@@ -76,7 +79,9 @@ static int open_private(uid_t uid, const char *path, bool create, struct pt_dir_
         fd = open(path, flags);
     if (fd < 0)
         return errno == ELOOP || errno == ENOTDIR ? -EACCES : -errno;
-    if ((made && uid != geteuid() && fchown(fd, uid, (gid_t)-1) < 0) || fstat(fd, &st) < 0 ||
+    if (made && maker == UNKNOWN)
+        maker = geteuid();
+    if ((made && uid != maker && fchown(fd, uid, (gid_t)-1) < 0) || fstat(fd, &st) < 0 ||
         st.st_uid != uid || (st.st_mode & 077) != 0) {
         close(fd);
         return -EACCES;
@@ -95,7 +100,7 @@ bool pt_dir_is_latest(const struct stat *st)
 }
 
 /* *which: the candidate that path is of. */
-static int open_first(uid_t uid, bool create, char *path, size_t size, unsigned *which,
+static int open_first(uid_t uid, uid_t maker, bool create, char *path, size_t size, unsigned *which,
                       struct pt_dir_seen *seen)
 {
     const struct pt_place *place = pt_place();
@@ -104,7 +109,9 @@ static int open_first(uid_t uid, bool create, char *path, size_t size, unsigned 
     unsigned k;
 
     for (k = 0; candidate(uid, k, path, size); k++) {
-        fd = secure ? -EPERM : place->error ? place->error : open_private(uid, path, create, seen);
+        fd = secure         ? -EPERM
+             : place->error ? place->error
+                            : open_private(uid, maker, path, create, seen);
         if (fd >= 0)
             break;
         if (k == 0)
@@ -123,7 +130,7 @@ int pt_dir_open_of(uid_t uid, bool create)
     char path[512];
     unsigned which;
 
-    return open_first(uid, create, path, sizeof path, &which, &seen);
+    return open_first(uid, UNKNOWN, create, path, sizeof path, &which, &seen);
 }
 
 void pt_dir_begin(struct pt_dir *dir, uid_t uid, uid_t maker, bool create)
@@ -132,7 +139,7 @@ void pt_dir_begin(struct pt_dir *dir, uid_t uid, uid_t maker, bool create)
     unsigned which;
 
     *dir = (struct pt_dir){ .uid = uid, .maker = maker };
-    dir->fd = open_first(uid, create, path, sizeof path, &which, &dir->seen);
+    dir->fd = open_first(uid, maker, create, path, sizeof path, &which, &dir->seen);
 }
 
 void pt_dir_end(struct pt_dir *dir)
@@ -164,7 +171,7 @@ int pt_dir_look(char *to, size_t size, enum pt_dir_choice *choice)
     const struct pt_place *place = pt_place();
     struct pt_dir_seen seen;
     unsigned which;
-    int fd = open_first(place->uid, false, to, size, &which, &seen);
+    int fd = open_first(place->uid, UNKNOWN, false, to, size, &which, &seen);
 
     *choice = place->variable[0] ? PT_DIR_VARIABLE : which == 0 ? PT_DIR_SHM : PT_DIR_RUNTIME;
     if (fd < 0)
