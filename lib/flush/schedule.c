@@ -10,6 +10,7 @@
 
 #define DELAY_NS 1000000000ull /* from the first unflushed event to its round */
 #define STUCK_NS 20000000ull   /* between rounds that bring nothing */
+#define SOON_NS  20000000ull   /* after a round, a thread that writes on has written */
 
 /* Is there an event of a thread that no round has written? */
 static bool has_unflushed(struct pt_flusher *f)
@@ -63,19 +64,46 @@ bool pt_flush_is_due(struct pt_flusher *f)
                                      (f->deadline && pt_clock_ns(CLOCK_MONOTONIC) >= f->deadline));
 }
 
+/* A round that has given chunks back was one of many events.  The next event need not wake us to
+ * tell that there are more: we look ourselves, once. */
+void pt_flush_expect(struct pt_flusher *f)
+{
+    bool many = pt_flush_by_itself(f) && f->round.given_back > 0;
+
+    f->expects = many ? pt_clock_ns(CLOCK_MONOTONIC) + SOON_NS : 0;
+}
+
+static void look_for_expected(struct pt_flusher *f)
+{
+    if (f->expects == 0 || pt_clock_ns(CLOCK_MONOTONIC) < f->expects)
+        return;
+    if (!f->deadline && has_unflushed(f))
+        f->deadline = f->expects - SOON_NS + DELAY_NS;
+    f->expects = 0;
+}
+
+static void keep_earlier(uint64_t *at, uint64_t other)
+{
+    if (other && (!*at || other < *at))
+        *at = other;
+}
+
 /*
  * Sleeps until something may have to be done.  The first event after a quiet
  * time finds the attention bit, clears it and wakes us; from then on a deadline
- * runs and events cost nothing more.
+ * runs and events cost nothing more.  In a stream that is busy from round to round no event does.
  */
 void pt_flush_wait(struct pt_flusher *f, uint32_t futex)
 {
     struct pt_seg_header *h = f->stream->seg->h;
     struct pt_cputime *l = &f->lookout;
-    bool round_waits = pt_flush_by_itself(f) && !f->deadline, waits = round_waits || l->waits;
+    bool round_waits, waits;
     struct timespec until;
-    uint64_t at;
+    uint64_t at = l->at;
 
+    look_for_expected(f);
+    round_waits = pt_flush_by_itself(f) && !f->deadline && !f->expects;
+    waits = round_waits || l->waits;
     if (waits) {
         pt_or_seqcst(pt_attention(h), PT_WAIT_FLUSHER);
         if (f->stream->seg->g.fences)
@@ -86,9 +114,9 @@ void pt_flush_wait(struct pt_flusher *f, uint32_t futex)
             f->deadline = pt_clock_ns(CLOCK_MONOTONIC) + DELAY_NS;
         pt_cputime_waits_now(l);
     }
-    at = l->at && (!f->deadline || l->at < f->deadline) ? l->at : f->deadline;
-    if (f->pieces.due_ns && (!at || f->pieces.due_ns < at))
-        at = f->pieces.due_ns;
+    keep_earlier(&at, f->deadline);
+    keep_earlier(&at, f->expects);
+    keep_earlier(&at, f->pieces.due_ns);
     until.tv_sec = (time_t)(at / 1000000000u);
     until.tv_nsec = (long)(at % 1000000000u);
     pt_futex_wait(&h->flush_futex, futex, CLOCK_MONOTONIC, at ? &until : NULL);

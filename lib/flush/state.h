@@ -43,6 +43,7 @@ struct pt_flusher {
     bool holds;             /* reading, the flush thread's own note */
     bool writing;           /* has let go of it to write; under reading */
     uint64_t deadline;      /* CLOCK_MONOTONIC of the next round by time; 0: none */
+    uint64_t expects;       /* after a round of many events: until then more are expected, 0: not */
     struct pt_cputime lookout;
     bool ran; /* the stream ran in the last round */
     /* for get_status */
@@ -95,6 +96,8 @@ void pt_pieces_deinit(struct pt_flusher *f);
 bool pt_flush_by_itself(const struct pt_flusher *f);
 /* Then: must one be made now? */
 bool pt_flush_is_due(struct pt_flusher *f);
+/* A round has ended. */
+void pt_flush_expect(struct pt_flusher *f);
 /* Both sleep on the segment's flush_futex while it is so. */
 void pt_flush_wait(struct pt_flusher *f, uint32_t futex);
 void pt_flush_wait_if_stuck(struct pt_flusher *f, uint32_t futex);

@@ -16,6 +16,7 @@
 #include <unistd.h>
 #include <posixtrace/stream.h>
 #include <trace.h>
+#include "base/clock.h"
 #include "shm/segment.h"
 #include "stream/handle.h"
 #include "stream/stream.h"
@@ -175,6 +176,49 @@ START_TEST(flush_thread)
 }
 END_TEST
 
+static void flush(void)
+{
+    struct posix_trace_status_info status;
+
+    ck_assert_int_eq(posix_trace_flush(trid), 0);
+    do
+        ck_assert_int_eq(posix_trace_get_status(trid, &status), 0);
+    while (status.posix_stream_flush_status == POSIX_TRACE_FLUSHING);
+}
+
+#define BUSY_NS 10000000u /* half of the time for which the flush thread expects events */
+
+/* A round of several chunks; true: no event would have woken the flush thread for a while. */
+static bool round_expects_more(void)
+{
+    uint64_t value = 0, begin;
+
+    for (unsigned i = 0; i < stream->seg->h->chunk_size / 8; i++)
+        posix_trace_event(event_id, &value, sizeof value);
+    begin = pt_clock_ns(CLOCK_MONOTONIC);
+    flush();
+    while (pt_clock_ns(CLOCK_MONOTONIC) - begin < BUSY_NS)
+        if (waits(PT_WAIT_FLUSHER))
+            return false;
+    return true;
+}
+
+/* In a stream that is busy no event wakes the flush thread; after that the first one does. */
+START_TEST(busy_stream)
+{
+    bool expects = false;
+
+    create(true);
+    for (unsigned tries = 0; !expects && tries < 100; tries++) /* the machine may be busy, too */
+        expects = round_expects_more();
+    ck_assert(expects);
+    while (!waits(PT_WAIT_FLUSHER))
+        usleep(1000);
+    end();
+    close(log_fd);
+}
+END_TEST
+
 /* The child dies after it has closed a chunk, with its first store for those who wait. */
 START_TEST(fill_thread)
 {
@@ -204,6 +248,7 @@ static void add(TCase *t)
     tcase_set_timeout(t, HANG_S);
     tcase_add_test(t, reader);
     tcase_add_test(t, flush_thread);
+    tcase_add_test(t, busy_stream);
     tcase_add_test(t, fill_thread);
 }
 
