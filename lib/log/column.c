@@ -17,7 +17,7 @@
 enum {
     SAMPLE = 64,   /* numbers of a column that its form is chosen by */
     EXCEPTION = 6, /* bytes */
-    BLOCK = 32     /* numbers that are looked at together */
+    BLOCK = 32     /* numbers, a bit of a word each */
 };
 
 /* Numbers of a column at equal distances, as one of its two forms. */
@@ -120,30 +120,40 @@ static inline uint32_t number(const uint32_t *v, uint32_t base, bool delta)
     return v[0] - base - (delta ? v[-1] : 0);
 }
 
-/* Writes the places and numbers of those above most; there are count, for which there is room.
- * Each number is written where the next exception has its place: a processor would often guess
- * wrong which ones are exceptions. */
+/* Which of n numbers, at most BLOCK, have more than shift bits: the lowest bit is the first one. */
+static inline __attribute__((always_inline)) uint32_t
+longer_ones(const uint32_t *v, uint32_t base, bool delta, uint32_t shift, uint32_t n)
+{
+#define BITS(i) 1u << (i), 1u << ((i) + 1), 1u << ((i) + 2), 1u << ((i) + 3)
+    static const uint32_t bit[BLOCK] = { BITS(0),  BITS(4),  BITS(8),  BITS(12),
+                                         BITS(16), BITS(20), BITS(24), BITS(28) };
+    uint32_t which = 0;
+
+    for (uint32_t i = 0; i < n; i++)
+        which |= number(v + i, base, delta) >> shift ? bit[i] : 0;
+    return which;
+}
+
+/* Writes the places and numbers of those with more than shift bits, after room for count places. */
 static inline __attribute__((always_inline)) void exceptions(const uint32_t *v, uint32_t base,
                                                              bool delta, uint32_t shift, uint32_t n,
-                                                             uint8_t *to, uint32_t count)
+                                                             uint8_t *places, uint32_t count)
 {
-    uint8_t *numbers = to + 2 * (size_t)count;
+    uint8_t *numbers = places + 2 * (size_t)count;
 
-    for (uint32_t i = 0, found = 0; found < count;) {
-        uint32_t end = i + BLOCK, above = 0;
+    for (uint32_t i = 0; i < n; i += BLOCK) {
+        uint32_t which = i + BLOCK <= n ? longer_ones(v + i, base, delta, shift, BLOCK)
+                                        : longer_ones(v + i, base, delta, shift, n - i);
 
-        if (end <= n) {
-            for (int j = 0; j < BLOCK; j++)
-                above |= number(v + i + j, base, delta) >> shift;
-            i = above ? i : end;
-        }
-        for (; i < end && found < count; i++) {
-            uint32_t x = number(v + i, base, delta), x_le = pt_le32(x);
-            uint16_t place = pt_le16((uint16_t)i);
+        for (; which; which &= which - 1) {
+            uint32_t at = i + (uint32_t)__builtin_ctz(which);
+            uint32_t x = pt_le32(number(v + at, base, delta));
+            uint16_t place = pt_le16((uint16_t)at);
 
-            memcpy(to + sizeof place * found, &place, sizeof place);
-            memcpy(numbers + sizeof x_le * found, &x_le, sizeof x_le);
-            found += x >> shift != 0;
+            memcpy(places, &place, sizeof place);
+            memcpy(numbers, &x, sizeof x);
+            places += sizeof place;
+            numbers += sizeof x;
         }
     }
 }
