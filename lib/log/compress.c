@@ -16,6 +16,12 @@
 #include "log/compress.h"
 
 #define LEVEL 1
+/* What zstd itself chooses for up to 16 KiB, a table of 2^15 matches of 5 bytes, is also better for
+ * columns of up to 32 KiB, for which it chooses 2^13 and 6: a tenth less time in a log of mutexes,
+ * and no more bytes. */
+#define SMALL       (32u << 10)
+#define SMALL_TABLE 15
+#define SMALL_MATCH 5
 /* Shorter ones save less than a call costs. */
 #define LEAST_BYTES 128u
 
@@ -48,6 +54,8 @@ uint32_t pt_compress(struct pt_compressor *p, const void *from, uint32_t bytes, 
     /* zstd reads more than once. */
     if (shared)
         from = memcpy(p->buffer + bytes, from, bytes);
+    ZSTD_CCtx_setParameter(c, ZSTD_c_hashLog, bytes <= SMALL ? SMALL_TABLE : 0);
+    ZSTD_CCtx_setParameter(c, ZSTD_c_minMatch, bytes <= SMALL ? SMALL_MATCH : 0);
     /* Records are padded to 8 bytes, so saving less than 8 is no gain. */
     n = ZSTD_compress2(c, p->buffer, bytes - 8, from, bytes);
     if (ZSTD_isError(n))
