@@ -385,6 +385,9 @@ void top_stream_read_more(struct top_stream *s, double budget_ns)
 {
     skip(s, budget_ns);
     read_events(s, budget_ns);
+    /* The last picture has the last numbers. */
+    if (s->ended)
+        read_counters(s, 1);
 }
 
 void top_stream_read(struct top_stream *s, double budget_ns, double seconds)
@@ -404,6 +407,5 @@ void top_stream_read(struct top_stream *s, double budget_ns, double seconds)
     if ((s->skips || !complete || s->missed > s->missed_before) && s->taken < s->due)
         s->share = (double)s->taken / (double)s->due;
     s->taken = 0;
-    if (!s->ended)
-        read_counters(s, seconds);
+    read_counters(s, seconds);
 }
