@@ -35,10 +35,21 @@
  * and writers, and the parent waits, so the event is one event whose handler took longer.
  *
  * For the bare system call no code of ours runs.  A child made by it inside an event finds its
- * record wiped; posix_trace_event(3) says what it may do.  Where it returns into an event of 8
- * bytes all the same (stepped when that had 84 instructions), 46 end by SIGSEGV, and at 13 of
- * these the child first stores to the parent's chunk.  Its half event cannot be stopped without a
- * cost for each event:
+ * record wiped; posix_trace_event(3) says what it may do.  Where it returns into an event all the
+ * same, it ends by SIGSEGV or not, and at some instructions does harm to its parent (proof/
+ * child_inside bare, on x86-64):
+ *
+ *                    instructions   SIGSEGV   harm
+ *   8 bytes                    65        38     12   in one piece, up to the commit
+ *   more bytes                112        83     39
+ *   two streams               131        41      6
+ *   another chunk           1,834     1,631    143
+ *
+ * The harm: the child commits at its parent's old position.  The events that the parent has
+ * committed since are overwritten by its next ones, which get their numbers: they count neither as
+ * recorded nor as lost.  Where the event takes a chunk, the child may also store into words of it
+ * that the parent has set meanwhile.
+ * Its half event cannot be stopped without a cost for each event:
  *
  *   wiped memory   The event loads chunk, limit and slot from its record, which fork wipes, so a
  *                  child finds out at its next load.  But the address of the chunk can be in a
