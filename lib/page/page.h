@@ -3,7 +3,8 @@
 /*
  * The process page decides for one process which events are recorded in which streams.  It is a
  * shared file in the stream directory, "p-<pid>-<start>-<namespace>".  The process itself or a
- * controller makes it, whichever comes first.
+ * controller makes it, whichever comes first.  A process that makes a name map, too, makes one file
+ * with two names, the page in front of the map: its first event makes few system calls.
  *
  * Gate word of an event type: one bit for each stream that wants the type.  Streams that are
  * auto-stopped keep their bits, so that each event is counted.  Bits are set and cleared by atomic
