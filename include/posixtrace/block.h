@@ -56,9 +56,8 @@ struct posixtrace_block {
  * which may read on after any block, and the other way round.  Blocks are not merged: a
  * block has events of one writer, in their order, and another writer's block may have earlier ones.
  * All events of a block are before those of blocks with a greater round, but for late ones
- * (threads that stood still inside an event for more than a second, or while a LOOP stream turned
- * over).  So a program that needs the order of all events merges the blocks of one round, by time
- * and then by writer.
+ * (threads that stood still inside an event for more than a second).  So a program that needs the
+ * order of all events merges the blocks of one round, by time and then by writer.
  *
  * Losses are in their place: a stream's own events (POSIX_TRACE_OVERFLOW, POSIX_TRACE_RESUME) are
  * events like others, and where first_number is greater than that of the block of this writer

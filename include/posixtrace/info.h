@@ -73,7 +73,7 @@ struct posixtrace_info {
     /* By cause.  The losses of the log (POSIXTRACE_LOST_LOG_...) include system events, such as a
      * START that was overwritten; the numbers of the threads do not. */
     uint64_t lost[POSIXTRACE_LOSS_CAUSES];
-    uint64_t late;           /* events delivered late: their thread stood still inside */
+    uint64_t late;           /* events delivered late because their thread was stalled > 1 s */
     uint64_t bytes;          /* bytes of event memory in use (active) or of packets (log) */
     uint64_t peak_bytes;     /* most event memory ever in use */
     uint64_t reserved_bytes; /* event memory reserved */

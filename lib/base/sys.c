@@ -172,6 +172,21 @@ bool pt_sys_thread_exists(int32_t pid, int32_t tid)
     return call(SYS_tgkill, pid, tid, 0, 0, 0, 0) != -ESRCH;
 }
 
+/* The id of the kernel's scheduler clock of a thread of this process. */
+#define THREAD_CLOCK(tid) ((clockid_t)(~(unsigned)(tid) << 3 | 6u))
+
+bool pt_sys_run_time(int32_t tid, uint64_t *ns)
+{
+    struct timespec t;
+    int saved = errno;
+    bool known = clock_gettime(THREAD_CLOCK(tid), &t) == 0;
+
+    errno = saved;
+    if (known)
+        *ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+    return known;
+}
+
 bool pt_sys_tid_exists(int32_t tid)
 {
     return call(SYS_tkill, tid, 0, 0, 0, 0, 0) != -ESRCH;

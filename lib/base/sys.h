@@ -61,6 +61,9 @@ bool pt_sys_thread_exists(int32_t pid, int32_t tid);
 /* The same for a thread of any process. */
 bool pt_sys_tid_exists(int32_t tid);
 
+/* The processor time that a thread of this process has had, up to now also while it runs. */
+bool pt_sys_run_time(int32_t tid, uint64_t *ns);
+
 /* A number, not 0, for the program that runs in this process: another one after each exec, the same
  * in all copies of the library.  Other processes see it, so it does not reveal the values it is
  * computed from. */

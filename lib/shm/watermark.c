@@ -46,11 +46,23 @@ static bool was_passed_by(const struct pt_seg *seg, uint32_t index, const struct
     return author->level == PT_LEVEL_CONTROL && named != 0 && named != index + 1;
 }
 
-/* overwritten: the time of the newest event that LOOP has overwritten. */
-static bool stands_still(const struct pt_seen *seen, uint64_t overwritten)
+/* LOOP: see watermark.h.  overwritten: the time of the newest event that is overwritten; it was
+ * loaded before inside. */
+static bool brings_nothing(struct pt_seen *seen, const struct pt_seg *seg,
+                           const struct pt_author *author, uint64_t overwritten)
 {
-    return seen->since_ts <= overwritten ||
-           pt_clock_ns(CLOCK_MONOTONIC) - seen->since_ns > PT_STALL_NS;
+    uint64_t ran;
+
+    if (seg->g.attr.stream_policy != POSIX_TRACE_LOOP ||
+        (seen->still_ts && overwritten <= seen->still_ts))
+        return false;
+    if (author->pid != pt_sys_pid() || !pt_sys_run_time(author->tid, &ran))
+        return false;
+    if (seen->still_ts && ran == seen->ran_ns)
+        return true;
+    seen->ran_ns = ran;
+    seen->still_ts = pt_clock_now(seg->g.clock);
+    return false;
 }
 
 /* The bound of one writer; UINT64_MAX: it holds nothing back. */
@@ -82,7 +94,7 @@ static uint64_t bound_of(struct pt_watch *w, struct pt_seg *seg, uint32_t index,
         if (seen->bound < w->looked && seen->inside != 0)
             seen->bound = w->looked;
         seen->inside = inside;
-        seen->since_ts = now;
+        seen->still_ts = 0;
         seen->since_ns = pt_clock_ns(CLOCK_MONOTONIC);
         return seen->bound;
     }
@@ -92,7 +104,9 @@ static uint64_t bound_of(struct pt_watch *w, struct pt_seg *seg, uint32_t index,
             pt_slot_end_dead(seg, index, state);
         return UINT64_MAX;
     }
-    return stands_still(seen, overwritten) ? UINT64_MAX : seen->bound;
+    if (brings_nothing(seen, seg, &author, overwritten))
+        return UINT64_MAX;
+    return pt_clock_ns(CLOCK_MONOTONIC) - seen->since_ns > PT_STALL_NS ? UINT64_MAX : seen->bound;
 }
 
 static uint64_t look(struct pt_watch *w, struct pt_seg *seg)

@@ -16,13 +16,19 @@
  * is later than T.  Or the event is over and its commit visible.  So such a writer commits no event
  * older than T later.  inside != 0: its event is later than the last time at which the consumer
  * found inside 0, or another value.  The consumer never waits: a writer stopped inside holds back
- * events younger than its entry, until it has stood still for too long (PT_STALL_NS, or until LOOP
- * has overwritten events that are younger than the look which found it); after that it holds none
- * back, and its event is delivered late, or is overwritten with those of its time.  Without the
- * second bound, more threads than processors that flood a small stream would hide all of it from
- * its reader: some of them are always interrupted inside.  Each event has a value of inside of its
- * own (it counts after its word is stored, see process/thread.h), so a writer with many short
- * events is not taken for stopped.
+ * events younger than its entry, for PT_STALL_NS; after that it holds none back, and its event is
+ * delivered late.  Each event has a value of inside of its own (it counts after its word is stored,
+ * see process/thread.h), so a writer with many short events is not taken for stopped.
+ *
+ * LOOP.  More threads than processors that flood a stream would hide all of it from its reader:
+ * some of them always lose their processor inside.  So a writer also holds none back if
+ *
+ *   it has had no processor from a look S on, which found it in this event, until after the load of
+ *   inside (its processor time is the same), and LOOP has overwritten events younger than S.
+ *
+ * Then it has read the clock before S, and its event is not younger than the newest overwritten
+ * one, so it counts as overwritten; or it will read it later than T.  Known for the threads of the
+ * consumer's process only.
  *
  * A slot that is attached after the load does no harm: attach_ts is later than T.
  * Writers without membarrier have a full fence after the first store instead.
@@ -36,8 +42,9 @@ struct pt_seen {
     uint64_t inside;   /* the value last seen, 0 outside */
     uint64_t bound;    /* nothing of this writer is to come before it */
     uint64_t since_ns; /* CLOCK_MONOTONIC when that value was first seen */
-    uint64_t since_ts; /* the same, by the stream's clock */
-    uint64_t wid;      /* whose: the slot may have got another writer */
+    uint64_t still_ts; /* the stream's clock at S, 0: no such look; its processor time at S */
+    uint64_t ran_ns;
+    uint64_t wid; /* whose: the slot may have got another writer */
 };
 
 /* One consumer's memory of the writers. */

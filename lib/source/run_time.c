@@ -15,9 +15,6 @@
 #define SECOND_NS 1000000000u
 #define TICK_NS   10000000u /* the longest that kernels are built with */
 
-/* The id of the kernel's scheduler clock of a thread of this process. */
-#define THREAD_CLOCK(tid) ((clockid_t)(~(unsigned)(tid) << 3 | 6u))
-
 /* Parses one or more digits at *at. */
 static bool parse_number(const char **at, uint64_t *number)
 {
@@ -73,12 +70,7 @@ uint64_t pt_run_time_lag(void)
 
 static int get_own(int32_t tid, uint64_t *ns)
 {
-    struct timespec t;
-
-    if (clock_gettime(THREAD_CLOCK(tid), &t) < 0)
-        return -ESRCH;
-    *ns = (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_nsec;
-    return 0;
+    return pt_sys_run_time(tid, ns) ? 0 : -ESRCH;
 }
 
 static int get_other(int32_t pid, int32_t tid, uint64_t *ns)

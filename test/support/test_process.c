@@ -4,6 +4,7 @@
  * Test programs, their private directories, children and threads; see
  * trace_helpers.h.
  */
+#include "asleep.h"
 #include "trace_helpers.h"
 #include "run_suite.h"
 
@@ -202,27 +203,6 @@ void *th_thread_join(struct th_thread *t)
 
     ck_assert_int_eq(pthread_join(t->thread, &result), 0);
     return result;
-}
-
-/* The state letter of a thread of this process, 0 if it is gone. */
-static char thread_state(pid_t tid)
-{
-    char path[64], text[512];
-    const char *after;
-    ssize_t n;
-    int fd;
-
-    snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)tid);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return 0;
-    n = read(fd, text, sizeof text - 1);
-    close(fd);
-    if (n <= 0)
-        return 0;
-    text[n] = '\0';
-    after = strrchr(text, ')');
-    return after && after[1] == ' ' ? after[2] : 0;
 }
 
 /* A thread may sleep shortly on its way (a lock, a page); several looks in a

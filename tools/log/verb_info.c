@@ -303,7 +303,7 @@ static void print_span(const struct log_file *log, int64_t first)
     row("first", "%s", when_iso(first));
     row("last", "%s", when_iso(info->last_ns));
     if (info->late)
-        row("late", "%" PRIu64 " events, whose thread stood still while it recorded them",
+        row("late", "%" PRIu64 " events, whose thread was stalled for more than a second",
             info->late);
 }
 

@@ -4,10 +4,14 @@
  * The watermark: whom it waits for, and that it moves on.  No look here comes
  * a second after the one before, so no writer counts as stalled.
  */
+#include <pthread.h>
+#include <sched.h>
 #include "base/clock.h"
+#include "base/sys.h"
 #include "shm_helpers.h"
 #include "shm/slot.h"
 #include "shm/watermark.h"
+#include "support/asleep.h"
 
 static struct pt_seg seg;
 static struct pt_watch watch;
@@ -112,14 +116,34 @@ START_TEST(a_new_value_moves_the_bound)
 }
 END_TEST
 
-/* LOOP has overwritten events that are younger than the look which found it inside. */
+/* Sleeps until the test lets it go. */
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+
+static void *sleep_at_gate(void *tid)
+{
+    pt_store_release((int32_t *)tid, pt_sys_tid());
+    pthread_mutex_lock(&gate);
+    pthread_mutex_unlock(&gate);
+    return NULL;
+}
+
+/* Without a processor since it was found inside, and LOOP has overwritten younger events. */
 START_TEST(overwritten_time_is_not_held_back)
 {
     struct pt_slot *s;
+    int32_t tid = 0;
+    pthread_t thread;
     uint64_t found, w;
 
     begin();
+    seg.g.attr.stream_policy = POSIX_TRACE_LOOP;
+    pthread_mutex_lock(&gate);
+    ck_assert_int_eq(pthread_create(&thread, NULL, sleep_at_gate, &tid), 0);
+    while (!pt_load_acquire(&tid))
+        sched_yield();
+    wait_asleep(tid);
     s = pt_seg_slot(&seg, ring_attach(&seg, 0));
+    s->author.tid = tid;
     look();
     seg.h->lost_last_ts = now();
     s->inside = 1;
@@ -135,6 +159,16 @@ START_TEST(overwritten_time_is_not_held_back)
     s->inside = 2;
     look();
     ck_assert(watch.held);
+    /* Younger events are overwritten, but it had a processor. */
+    s->author.tid = pt_sys_tid();
+    s->inside = 3;
+    for (int i = 0; i < 3; i++) {
+        look();
+        ck_assert(watch.held);
+        seg.h->lost_last_ts = now();
+    }
+    pthread_mutex_unlock(&gate);
+    ck_assert_int_eq(pthread_join(thread, NULL), 0);
     end();
 }
 END_TEST

@@ -2,10 +2,11 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * A LOOP stream turns over while a thread has no processor inside an event.  The reader gets what
- * the stream has: the event of that thread is overwritten, or comes late.
+ * the stream has, and the event of that thread is overwritten.
  */
 #include <pthread.h>
 #include <string.h>
+#include "support/asleep.h"
 #include "support/run_suite.h"
 #include "support/stream_inside.h"
 
@@ -71,6 +72,7 @@ START_TEST(a_thread_without_a_processor)
     pthread_barrier_wait(&turn);
     slot = slot_of_last_writer(segment_of(trid));
     pt_store_seqcst(&slot->inside, (uint64_t)-1);
+    wait_asleep(slot->author.tid);
     count = read_numbers(&last); /* it is found inside */
     for (uint64_t i = 1; i <= MANY; i++)
         trace(i);
