@@ -11,6 +11,7 @@
 #include "api/sized.h"
 #include "base/atomics.h"
 #include "consumer/crash_recovery.h"
+#include "control/at_exit.h"
 #include "control/attach.h"
 #include "control/snapshot.h"
 #include "flush/thread.h"
@@ -99,28 +100,34 @@ PT_PUBLIC int posixtrace_log_recover_lost(int fd, uint64_t events,
 }
 
 /* The snapshot uses an onlooker of its own: trid keeps its position, and the creator its unread
- * events. */
+ * events.  The onlooker needs no reference: a shutdown meanwhile does not wait, as fd may be a pipe
+ * without a reader, and leaves it its memory. */
 PT_PUBLIC int posixtrace_snapshot(trace_id_t trid, int fd,
                                   struct posixtrace_snapshot_report *report, size_t size)
 {
     struct posixtrace_snapshot_report done;
     struct pt_stream *onlooker;
     int saved = errno, r;
+    uint32_t instance;
     struct pt_guard g;
 
     if ((report && size == 0) || !pt_guard_enter(&g, trid, PT_LIVING_STREAMS))
         return EINVAL;
     r = g.s->seg->file[0] ? pt_attach(&onlooker, g.s->seg->file) : -ENOTSUP;
+    instance = pt_unfinished_begin(PT_SNAPSHOTS);
+    pt_handle_put(g.s);
     if (r == 0) {
         r = pt_snapshot(onlooker, fd, &done);
         pt_detach(onlooker);
     } else if (r == -ENOENT) {
         r = -ENXIO;
     }
+    pt_unfinished_end(PT_SNAPSHOTS, instance);
     if (r == 0 && report)
         pt_sized_copy(report, size, &done, sizeof done);
     errno = saved;
-    return pt_guard_leave(&g, r);
+    pt_cancel_restore(g.cancel);
+    return r < 0 ? -r : 0;
 }
 
 PT_PUBLIC int posixtrace_log_piece(int fd, struct posixtrace_piece *piece, size_t size)

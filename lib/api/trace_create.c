@@ -92,15 +92,12 @@ PT_PUBLIC int posix_trace_flush(trace_id_t trid)
 
 PT_PUBLIC int posix_trace_shutdown(trace_id_t trid)
 {
-    struct pt_stream *s;
-    int saved = errno, cancel, r = -EINVAL;
+    int saved = errno, cancel, r;
 
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
     pt_settle_stop();
     pt_chain_release(trid);
-    s = pt_handle_remove(trid, PT_OWN_STREAMS);
-    if (s)
-        r = pt_stream_destroy(s, pt_caller());
+    r = pt_stream_shut_down(trid, pt_caller());
     pthread_setcancelstate(cancel, NULL);
     errno = saved;
     return -r;

@@ -26,6 +26,9 @@ void pt_stream_status(struct pt_stream *s, struct posix_trace_status_info *statu
 /* Called when the handle is gone and no thread uses s any more: stops the stream, completes the
  * log, frees s.  Returns the error of the final flush. */
 int pt_stream_destroy(struct pt_stream *s, uint64_t addr);
+/* Of one that this process has created: takes its handle away, waits until no other thread uses it,
+ * and does that.  -EINVAL: there is none (any more). */
+int pt_stream_shut_down(trace_id_t trid, uint64_t addr);
 /* Other processes' writers: those that are inside an event now, or all events until none is
  * there.  False: one has been inside for a second. */
 bool pt_stream_wait_for_writers(struct pt_stream *s, bool all);

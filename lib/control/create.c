@@ -9,6 +9,7 @@
 #include "base/sys.h"
 #include "base/thread.h"
 #include "consumer/balance.h"
+#include "control/at_exit.h"
 #include "control/control.h"
 #include "control/fill_watermark.h"
 #include "control/target.h"
@@ -136,40 +137,6 @@ static int build(struct pt_stream *s, const struct pt_attr *attr, int log_fd)
     return r == 0 ? pt_consumer_init(&s->live, s->seg) : r;
 }
 
-#define PATIENCE_NS (2 * PT_STALL_NS) /* of exit() with a lock that the flush thread may hold */
-
-static bool can_lock(pthread_mutex_t *mutex)
-{
-    uint64_t until = pt_clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS;
-    struct timespec pause = { 0, 20000 };
-
-    while (pthread_mutex_trylock(mutex) != 0) {
-        if (pt_clock_ns(CLOCK_MONOTONIC) >= until)
-            return false;
-        clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
-    }
-    pthread_mutex_unlock(mutex);
-    return true;
-}
-
-/* Called at the end of the process.  If a signal handler that has interrupted a call of this
- * library calls exit(), that call may hold a lock for ever.  Then the stream is left as by _exit(),
- * and the events that its log does not have are in the segment. */
-static void destroy_all(void)
-{
-    bool interrupted;
-    trace_id_t trid;
-
-    while ((trid = pt_handle_any_active()) != 0) {
-        struct pt_stream *s = pt_handle_remove_at_exit(trid, PT_STREAM_ACTIVE | PT_STREAM_LOGGED,
-                                                       &interrupted);
-
-        if (s && (!interrupted ||
-                  (can_lock(&s->turn) && can_lock(&s->reading) && can_lock(&s->control))))
-            pt_stream_destroy(s, 0);
-    }
-}
-
 /* All but its flush thread and its place among the process's streams. */
 static int begin(struct pt_stream **stream, const struct pt_attr *attr, int log_fd,
                  const struct pt_target *target)
@@ -181,7 +148,7 @@ static int begin(struct pt_stream **stream, const struct pt_attr *attr, int log_
     if (!self)
         return -ENOMEM;
     pt_thread_watch_exits();
-    pt_exit_ends(destroy_all);
+    pt_exit_ends(pt_streams_at_exit);
     r = pt_exit_register();
     if (r < 0)
         return r;

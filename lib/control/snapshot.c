@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include "base/clock.h"
 #include "consumer/waiting.h"
+#include "control/at_exit.h"
 #include "control/control.h"
 #include "control/info.h"
 #include "control/read.h"
@@ -97,6 +98,7 @@ static void take(void *context, const struct pt_event *e)
     /* One that came late stands where it came. */
     int64_t ns = e->ns < p->last ? p->last : e->ns;
 
+    pt_unfinished_advance();
     p->done = e->ns > p->until && p->recorded >= p->due;
     if (p->done)
         return;

@@ -226,9 +226,8 @@ static int start(struct pt_self *self, trace_id_t trid)
     if (r == 0)
         r = pt_stream_start(s, 0);
     pt_handle_put(s);
-    s = r < 0 ? pt_handle_remove(trid, PT_STREAM_LOGGED) : NULL;
-    if (s)
-        pt_stream_destroy(s, 0);
+    if (r < 0)
+        pt_stream_shut_down(trid, 0);
     return r;
 }
 

@@ -24,7 +24,8 @@
  *
  * exit().  A signal handler that calls exit() may have interrupted a call of its own thread, which
  * then keeps its reference for ever.  So a thread notes the handles that it has references to,
- * before it takes them, and exit() does not wait for its own.
+ * before it takes them, and exit() does not wait for its own.  Another thread may wait for a lock
+ * that such a call holds, and has a reference meanwhile: exit() then waits for a limited time.
  *
  * The short path.  A thread remembers the handle that it used last, and protects it by
  * a hazard pointer instead of a reference.  Handles are never freed, so that it may name
@@ -38,6 +39,7 @@
 #include <urcu/rculfhash.h>
 #include "base/annotate.h"
 #include "base/assert.h"
+#include "base/clock.h"
 #include "base/sys.h"
 #include "stream/handle.h"
 #include "stream/hazard_pointer.h"
@@ -308,20 +310,32 @@ void pt_handle_put(struct pt_stream *s)
     note_held(h, NULL);
 }
 
+/* until: on CLOCK_MONOTONIC, 0: no limit.  False: it has passed. */
+static bool wait_for_change(uint32_t *word, uint32_t value, uint64_t until)
+{
+    struct timespec at = { (time_t)(until / 1000000000u), (long)(until % 1000000000u) };
+
+    if (until && pt_clock_ns(CLOCK_MONOTONIC) >= until)
+        return false;
+    pt_futex_wait(word, value, CLOCK_MONOTONIC, until ? &at : NULL);
+    return true;
+}
+
 /* own: so many references are not waited for. */
-static void wait_for_references(struct pt_handle *h, uint32_t own)
+static bool wait_for_references(struct pt_handle *h, uint32_t own, uint64_t until)
 {
     uint32_t n = pt_load_seqcst(&h->refs);
 
     while ((n & ~CLOSING) > 1 + own || !pt_cas_seqcst(&h->refs, &n, 0u)) {
-        if ((n & ~CLOSING) > 1 + own)
-            pt_futex_wait(&h->refs, n, CLOCK_MONOTONIC, NULL);
+        if ((n & ~CLOSING) > 1 + own && !wait_for_change(&h->refs, n, until))
+            return false;
         n = pt_load_seqcst(&h->refs);
     }
+    return true;
 }
 
 /* own: the calling thread's calls, which do not continue, are not waited for. */
-static void wait_for_others(struct pt_stream *s, bool own)
+static bool wait_for_others(struct pt_stream *s, bool own, uint64_t until)
 {
     struct pt_handle *h = s->handle;
     uint32_t n;
@@ -336,11 +350,12 @@ static void wait_for_others(struct pt_stream *s, bool own)
     pt_barrier_own();
     while (n = pt_load_acquire(&h->dropped),
            pt_hazard_named(h, h->instance, own ? pt_hazard_own : NULL))
-        pt_futex_wait(&h->dropped, n, CLOCK_MONOTONIC, NULL);
-    wait_for_references(h, own ? count_held(h) : 0);
+        if (!wait_for_change(&h->dropped, n, until))
+            return false;
+    return wait_for_references(h, own ? count_held(h) : 0, until);
 }
 
-static struct pt_stream *take_out(trace_id_t trid, unsigned kinds, bool own)
+static struct pt_stream *take_out(trace_id_t trid, unsigned kinds, bool own, uint64_t until)
 {
     struct pt_stream *s = NULL;
     uint32_t lookup = lookup_begin();
@@ -349,9 +364,8 @@ static struct pt_stream *take_out(trace_id_t trid, unsigned kinds, bool own)
     if (h && cds_lfht_del(table, &h->node) == 0)
         s = h->stream;
     lookup_end(lookup);
-    if (!s)
+    if (!s || !wait_for_others(s, own, until)) /* which stays as it is then */
         return NULL;
-    wait_for_others(s, own);
     s->handle = NULL;
     push(&retired, h);
     recycle();
@@ -360,10 +374,22 @@ static struct pt_stream *take_out(trace_id_t trid, unsigned kinds, bool own)
 
 struct pt_stream *pt_handle_remove(trace_id_t trid, unsigned kinds)
 {
-    return take_out(trid, kinds, false);
+    return take_out(trid, kinds, false, 0);
 }
 
-struct pt_stream *pt_handle_remove_at_exit(trace_id_t trid, unsigned kinds, bool *interrupted)
+bool pt_handle_has_call(void)
+{
+    const struct pt_hazard *z = pt_hazard_own;
+    uint64_t instance = pt_self_instance();
+
+    for (unsigned i = 0; i < MOST_HELD; i++)
+        if (held[i] && held[i]->instance == instance)
+            return true;
+    return z && z->named && z->instance == instance;
+}
+
+struct pt_stream *pt_handle_remove_at_exit(trace_id_t trid, unsigned kinds, uint64_t until,
+                                           bool *interrupted)
 {
     const struct pt_hazard *z = pt_hazard_own;
     uint32_t lookup = lookup_begin();
@@ -371,7 +397,7 @@ struct pt_stream *pt_handle_remove_at_exit(trace_id_t trid, unsigned kinds, bool
 
     lookup_end(lookup);
     *interrupted = h && (count_held(h) > 0 || (z && z->named == h));
-    return take_out(trid, kinds, true);
+    return take_out(trid, kinds, true, until);
 }
 
 trace_id_t pt_handle_any_active(void)

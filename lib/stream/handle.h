@@ -25,8 +25,12 @@ void pt_handle_put(struct pt_stream *s);
 struct pt_stream *pt_handle_remove(trace_id_t trid, unsigned kinds);
 /* The same by exit(): calls of the calling thread, which its signal handler has interrupted, do not
  * continue, and are not waited for.  *interrupted: there are such calls; they may hold locks of the
- * stream. */
-struct pt_stream *pt_handle_remove_at_exit(trace_id_t trid, unsigned kinds, bool *interrupted);
+ * stream.  until: how long it waits for other threads' calls, on CLOCK_MONOTONIC; 0: no limit.
+ * NULL also if one of them still uses the stream then: its memory is to stay. */
+struct pt_stream *pt_handle_remove_at_exit(trace_id_t trid, unsigned kinds, uint64_t until,
+                                           bool *interrupted);
+/* Is the calling thread in a call with a trid, which its signal handler has interrupted? */
+bool pt_handle_has_call(void);
 /* Some active stream of this process that is still in the table, or 0. */
 trace_id_t pt_handle_any_active(void);
 

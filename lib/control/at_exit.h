@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * The streams of a process that calls exit(), and what other threads do with them then.
+ *
+ * A shutdown takes the stream out of the table of handles before it completes the log, and a
+ * snapshot has a mapping of its own.  So exit() finds neither in the table.  They are counted, and
+ * exit() waits for them:
+ *
+ *   shutdowns   without limit, as for a log that it completes itself
+ *   snapshots   until one copies no event for PATIENCE_NS: the file may be a pipe without a reader
+ *
+ * If a signal handler that has interrupted a call of this library calls exit(), the call may hold
+ * what another thread waits for.  Then no wait lasts longer than PATIENCE_NS, and none is for the
+ * call itself.
+ */
+#ifndef PT_CONTROL_AT_EXIT_H
+#define PT_CONTROL_AT_EXIT_H
+
+#include <stdint.h>
+
+enum pt_unfinished { PT_SHUTDOWNS, PT_SNAPSHOTS, PT_UNFINISHED };
+
+/* exit() waits for a call between the two.  end() takes what begin() has returned; in a child that
+ * a handler has forked in between it does nothing.  Calls may be nested. */
+uint32_t pt_unfinished_begin(enum pt_unfinished kind);
+void pt_unfinished_end(enum pt_unfinished kind, uint32_t instance);
+/* A snapshot has copied an event. */
+void pt_unfinished_advance(void);
+
+/* Shuts all streams down. */
+void pt_streams_at_exit(void);
+
+#endif

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * exit() while another thread shuts a stream down, takes a snapshot, or waits for a lock: logs are
+ * complete, and the program ends.  Where the other thread is to be is forced by wrapped functions:
+ * of the end of a stream, of the addition to a log, and of the question how many threads there are.
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <posixtrace/info.h>
+#include <posixtrace/log.h>
+#include <trace.h>
+#include "base/atomics.h"
+#include "control/control.h"
+#include "log/writer/builder.h"
+#include "process/self.h"
+#include "stream/handle.h"
+#include "support/need.h"
+#include "support/run_suite.h"
+
+enum { HANG_S = 20, EVENTS = 100, STATUS = 7 };
+
+int __real_pt_stream_destroy(struct pt_stream *s, uint64_t addr);
+int __wrap_pt_stream_destroy(struct pt_stream *s, uint64_t addr);
+int __real_pt_log_builder_add(struct pt_log_builder *b, const struct posixtrace_event *event);
+int __wrap_pt_log_builder_add(struct pt_log_builder *b, const struct posixtrace_event *event);
+uint32_t __real_pt_self_inside(const pt_u64 *count);
+uint32_t __wrap_pt_self_inside(const pt_u64 *count);
+
+static trace_id_t trid;
+static trace_event_id_t tick;
+static pid_t owner;                /* the process whose threads are held up */
+static _Thread_local bool is_held; /* in the end of a stream, or in a snapshot */
+static void (*in_shutdown)(void), (*in_snapshot)(void);
+static uint32_t arrived, exits, waits; /* the other thread; then exit(), and it has found that */
+
+int __wrap_pt_stream_destroy(struct pt_stream *s, uint64_t addr)
+{
+    if (in_shutdown && is_held)
+        in_shutdown();
+    return __real_pt_stream_destroy(s, addr);
+}
+
+int __wrap_pt_log_builder_add(struct pt_log_builder *b, const struct posixtrace_event *event)
+{
+    void (*then)(void) = in_snapshot;
+
+    in_snapshot = NULL;
+    if (then && is_held)
+        then();
+    return __real_pt_log_builder_add(b, event);
+}
+
+/* Called in exit(), where the table has no stream any more: it sees the other thread's call. */
+uint32_t __wrap_pt_self_inside(const pt_u64 *count)
+{
+    uint32_t n = __real_pt_self_inside(count);
+
+    if (n > 0 && pt_load_seqcst(&exits) && !is_held)
+        pt_store_seqcst(&waits, 1u);
+    return n;
+}
+
+static void note_exit(void)
+{
+    pt_store_seqcst(&exits, 1u);
+}
+
+static void leave(int number)
+{
+    (void)number;
+    exit(STATUS);
+}
+
+/* fd: of the log, -1: none.  Its exit handler runs before that of the library. */
+static void create(int fd)
+{
+    trace_attr_t attr;
+
+    NEED(signal(SIGUSR1, leave) != SIG_ERR);
+    NEED(posix_trace_attr_init(&attr) == 0);
+    NEED((fd < 0 ? posix_trace_create(0, &attr, &trid)
+                 : posix_trace_create_withlog(0, &attr, fd, &trid)) == 0);
+    NEED(posix_trace_eventid_open("tick", &tick) == 0);
+    NEED(posix_trace_start(trid) == 0);
+    for (int i = 0; i < EVENTS; i++)
+        posix_trace_event(tick, &i, sizeof i);
+    NEED(atexit(note_exit) == 0);
+    owner = getpid();
+}
+
+static void begin_thread(void *(*run)(void *), void *argument)
+{
+    pthread_t thread;
+
+    NEED(pthread_create(&thread, NULL, run, argument) == 0);
+}
+
+static void wait_until(uint32_t *word)
+{
+    while (!pt_load_seqcst(word))
+        sched_yield();
+}
+
+static void run_in_child(void (*run)(int), int fd)
+{
+    pid_t pid = fork();
+    int status;
+
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0) {
+        alarm(HANG_S);
+        run(fd);
+        _exit(1);
+    }
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == STATUS, "status %x", status);
+}
+
+static int open_log(void)
+{
+    char path[] = "/tmp/test_exit_meanwhile_XXXXXX";
+    int fd = mkostemp(path, O_CLOEXEC);
+
+    NEED(fd >= 0);
+    unlink(path);
+    return fd;
+}
+
+/* The log is complete, and has the events. */
+static void check_log(int fd)
+{
+    struct posix_trace_event_info event;
+    struct posixtrace_info info;
+    int none = 0, value, n = 0;
+    trace_id_t log;
+    size_t length;
+
+    NEED(lseek(fd, 0, SEEK_SET) == 0);
+    NEED(posix_trace_open(fd, &log) == 0);
+    NEED(posixtrace_get_info(log, &info, sizeof info) == 0);
+    NEED(info.end == POSIXTRACE_END_SHUTDOWN);
+    for (;;) {
+        NEED(posix_trace_getnext_event(log, &event, &value, sizeof value, &length, &none) == 0);
+        if (none)
+            break;
+        n += length == sizeof value && value == n;
+    }
+    NEED(n == EVENTS);
+    NEED(posix_trace_close(log) == 0);
+}
+
+/* ---- a shutdown ---- */
+
+static void *shut_down(void *unused)
+{
+    is_held = true;
+    posix_trace_shutdown(trid);
+    return unused;
+}
+
+/* The stream has no handle any more.  If exit() does not find this, it ends the program. */
+static void wait_for_exit(void)
+{
+    pt_store_seqcst(&arrived, 1u);
+    wait_until(&waits);
+}
+
+static void exit_in_shutdown(int fd)
+{
+    create(fd);
+    in_shutdown = wait_for_exit;
+    begin_thread(shut_down, NULL);
+    wait_until(&arrived);
+    exit(STATUS);
+}
+
+START_TEST(other_thread_shuts_down)
+{
+    int fd = open_log();
+
+    run_in_child(exit_in_shutdown, fd);
+    check_log(fd);
+    close(fd);
+}
+END_TEST
+
+static void interrupt(void)
+{
+    raise(SIGUSR1);
+}
+
+static void exit_in_own_shutdown(int fd)
+{
+    create(fd);
+    in_shutdown = interrupt;
+    shut_down(NULL);
+}
+
+START_TEST(handler_in_shutdown)
+{
+    int fd = open_log();
+
+    run_in_child(exit_in_own_shutdown, fd);
+    close(fd);
+}
+END_TEST
+
+/* For ever, in the parent. */
+static void stay(void)
+{
+    pt_store_seqcst(&arrived, 1u);
+    for (;;)
+        pause();
+}
+
+/* A child forked meanwhile does not wait for a thread that it does not have; and it does wait for
+ * its own. */
+static void fork_in_shutdown(int fd)
+{
+    pid_t pid;
+    int status;
+
+    create(-1);
+    in_shutdown = stay;
+    begin_thread(shut_down, NULL);
+    wait_until(&arrived);
+    pid = fork();
+    NEED(pid >= 0);
+    if (pid == 0) {
+        alarm(HANG_S / 2);
+        pt_store_seqcst(&arrived, 0u);
+        exit_in_shutdown(fd);
+    }
+    NEED(waitpid(pid, &status, 0) == pid);
+    _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
+}
+
+static void exit_in_forked_child(int fd)
+{
+    pid_t pid;
+    int status;
+
+    create(-1);
+    in_shutdown = stay;
+    begin_thread(shut_down, NULL);
+    wait_until(&arrived);
+    pid = fork();
+    NEED(pid >= 0);
+    if (pid == 0) {
+        alarm(HANG_S / 2);
+        create(fd);
+        exit(STATUS);
+    }
+    NEED(waitpid(pid, &status, 0) == pid);
+    _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
+}
+
+START_TEST(forked_child)
+{
+    int fd = open_log();
+
+    run_in_child(_i == 0 ? exit_in_forked_child : fork_in_shutdown, fd);
+    check_log(fd);
+    close(fd);
+}
+END_TEST
+
+/* ---- a snapshot ---- */
+
+static void *take_snapshot(void *fd)
+{
+    is_held = true;
+    posixtrace_snapshot(trid, *(int *)fd, NULL, 0);
+    return NULL;
+}
+
+static void exit_in_snapshot(int fd)
+{
+    int file = open_log();
+
+    create(fd);
+    in_snapshot = stay;
+    begin_thread(take_snapshot, &file);
+    wait_until(&arrived);
+    exit(STATUS);
+}
+
+START_TEST(snapshot_does_not_end)
+{
+    int fd = open_log();
+
+    run_in_child(exit_in_snapshot, fd);
+    check_log(fd);
+    close(fd);
+}
+END_TEST
+
+static void exit_before_snapshot(int fd)
+{
+    static int file;
+
+    file = fd;
+    create(-1);
+    in_snapshot = wait_for_exit;
+    begin_thread(take_snapshot, &file);
+    wait_until(&arrived);
+    exit(STATUS);
+}
+
+START_TEST(snapshot_ends)
+{
+    int fd = open_log();
+
+    run_in_child(exit_before_snapshot, fd);
+    check_log(fd);
+    close(fd);
+}
+END_TEST
+
+static void shut_down_stream(void)
+{
+    NEED(posix_trace_shutdown(trid) == 0);
+}
+
+/* The shutdown does not wait for the snapshot, which gets all events. */
+START_TEST(shutdown_in_snapshot)
+{
+    struct posixtrace_snapshot_report report;
+    int fd = open_log();
+
+    alarm(HANG_S);
+    create(-1);
+    in_snapshot = shut_down_stream;
+    is_held = true;
+    ck_assert_int_eq(posixtrace_snapshot(trid, fd, &report, sizeof report), 0);
+    is_held = false;
+    ck_assert_ptr_null(in_snapshot);
+    ck_assert_uint_ge(report.events, EVENTS);
+    for (unsigned c = 0; c < POSIXTRACE_LOSS_CAUSES; c++)
+        ck_assert_uint_eq(report.lost_during[c] + report.lost_before[c], 0);
+    ck_assert_int_eq(posix_trace_shutdown(trid), EINVAL);
+    check_log(fd);
+    close(fd);
+    alarm(0);
+}
+END_TEST
+
+/* ---- a lock of the call that a handler has interrupted ---- */
+
+/* As a call that reads. */
+static void *lock_too(void *unused)
+{
+    struct pt_stream *s = pt_handle_get(trid, ~0u);
+
+    pt_store_seqcst(&arrived, 1u);
+    pt_stream_lock_reading(s);
+    return unused;
+}
+
+/* The call has the lock of reading; the other thread waits for it, and has a reference. */
+static void exit_with_lock(int fd)
+{
+    struct pt_stream *s;
+
+    create(fd);
+    s = pt_handle_get(trid, ~0u);
+    pt_stream_lock_reading(s);
+    begin_thread(lock_too, NULL);
+    wait_until(&arrived);
+    raise(SIGUSR1);
+}
+
+START_TEST(other_thread_waits_for_lock)
+{
+    run_in_child(exit_with_lock, -1);
+}
+END_TEST
+
+static void add(TCase *t)
+{
+    tcase_set_timeout(t, 2 * HANG_S);
+    tcase_add_test(t, other_thread_shuts_down);
+    tcase_add_test(t, handler_in_shutdown);
+    tcase_add_loop_test(t, forked_child, 0, 2);
+    tcase_add_test(t, snapshot_does_not_end);
+    tcase_add_test(t, snapshot_ends);
+    tcase_add_test(t, shutdown_in_snapshot);
+    tcase_add_test(t, other_thread_waits_for_lock);
+}
+
+int main(void)
+{
+    return run_suite("exit meanwhile", "exit() while other threads are in calls", NULL, add);
+}
