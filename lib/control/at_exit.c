@@ -62,6 +62,16 @@ static bool others_do(enum pt_unfinished kind)
     return pt_self_inside(&unfinished[kind]) > pt_self_inside(&own[kind]);
 }
 
+/* False: an interrupted call of the calling thread may hold what other threads wait for. */
+static bool is_patient(void)
+{
+    bool patient = !pt_handle_has_call();
+
+    for (unsigned kind = 0; kind < PT_UNFINISHED; kind++)
+        patient &= pt_self_inside(&own[kind]) == 0;
+    return patient;
+}
+
 static void wait_for_others(bool patient)
 {
     uint64_t since = pt_clock_ns(CLOCK_MONOTONIC), now;
@@ -97,10 +107,8 @@ static bool can_lock(pthread_mutex_t *mutex)
 
 /* A stream whose lock an interrupted call holds, or that another thread uses for too long, is left
  * as by _exit(): the events that its log does not have are in the segment. */
-void pt_streams_at_exit(void)
+static void end_streams(bool patient)
 {
-    bool patient = !pt_handle_has_call() && pt_self_inside(&own[PT_SHUTDOWNS]) == 0 &&
-                   pt_self_inside(&own[PT_SNAPSHOTS]) == 0;
     bool interrupted;
     trace_id_t trid;
 
@@ -114,4 +122,22 @@ void pt_streams_at_exit(void)
             pt_stream_destroy(s, 0);
     }
     wait_for_others(patient);
+}
+
+void pt_streams_at_exit(void)
+{
+    bool patient = is_patient();
+    uint32_t instance = pt_unfinished_begin(PT_EXITS);
+
+    end_streams(patient);
+    pt_unfinished_end(PT_EXITS, instance);
+}
+
+void pt_streams_await_exit(void)
+{
+    uint64_t until = is_patient() ? UINT64_MAX : pt_clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS;
+    struct timespec pause = { 0, STEP_NS };
+
+    while (others_do(PT_EXITS) && pt_clock_ns(CLOCK_MONOTONIC) < until)
+        clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
 }

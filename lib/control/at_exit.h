@@ -19,7 +19,7 @@
 
 #include <stdint.h>
 
-enum pt_unfinished { PT_SHUTDOWNS, PT_SNAPSHOTS, PT_UNFINISHED };
+enum pt_unfinished { PT_SHUTDOWNS, PT_SNAPSHOTS, PT_EXITS, PT_UNFINISHED };
 
 /* exit() waits for a call between the two.  end() takes what begin() has returned; in a child that
  * a handler has forked in between it does nothing.  Calls may be nested. */
@@ -30,5 +30,8 @@ void pt_unfinished_advance(void);
 
 /* Shuts all streams down. */
 void pt_streams_at_exit(void);
+/* Until no other thread is in that.  C libraries may let two threads call exit() at once, and each
+ * exit handler runs in one of them: glibc before 2.41. */
+void pt_streams_await_exit(void);
 
 #endif

@@ -148,7 +148,7 @@ static int begin(struct pt_stream **stream, const struct pt_attr *attr, int log_
     if (!self)
         return -ENOMEM;
     pt_thread_watch_exits();
-    pt_exit_ends(pt_streams_at_exit);
+    pt_exit_ends(pt_streams_at_exit, pt_streams_await_exit);
     r = pt_exit_register();
     if (r < 0)
         return r;

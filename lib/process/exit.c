@@ -13,7 +13,7 @@
 #include "process/thread_name.h"
 
 static uint32_t registered;
-static void (*end_streams)(void);
+static void (*end_streams)(void), (*await_end)(void);
 
 static void at_exit(void)
 {
@@ -58,9 +58,16 @@ static void leave_streams(struct pt_self *self)
 __attribute__((destructor)) static void unlink_page(void)
 {
     struct pt_self *self = pt_self_peek();
+    void (*await)(void);
+    int cancel;
 
     if (!self || self->pid != (uint32_t)getpid())
         return;
+    await = pt_load_acquire(&await_end);
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    if (await)
+        await();
+    pthread_setcancelstate(cancel, NULL);
     leave_streams(self);
     if (pt_add_seqcst(&self->page->copies, (uint64_t)-1) <= 1)
         pt_self_unlink(self);
@@ -81,7 +88,8 @@ int pt_exit_register(void)
     return -ENOMEM;
 }
 
-void pt_exit_ends(void (*streams)(void))
+void pt_exit_ends(void (*streams)(void), void (*await)(void))
 {
     pt_store_release(&end_streams, streams);
+    pt_store_release(&await_end, await);
 }

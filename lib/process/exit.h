@@ -12,7 +12,8 @@
 
 /* 0 or -ENOMEM. */
 int pt_exit_register(void);
-/* Sets the function that shuts this process's own streams down. */
-void pt_exit_ends(void (*streams)(void));
+/* Sets the function that shuts this process's own streams down, and one that waits until no other
+ * thread is in the first: a second thread that calls exit() is not to end the process before. */
+void pt_exit_ends(void (*streams)(void), void (*await)(void));
 
 #endif

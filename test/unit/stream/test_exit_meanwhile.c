@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,6 +23,10 @@
 #include "support/need.h"
 #include "support/run_suite.h"
 
+#if defined __GLIBC__
+#include <gnu/libc-version.h>
+#endif
+
 enum { HANG_S = 20, EVENTS = 100, STATUS = 7 };
 
 int __real_pt_stream_destroy(struct pt_stream *s, uint64_t addr);
@@ -33,7 +38,6 @@ uint32_t __wrap_pt_self_inside(const pt_u64 *count);
 
 static trace_id_t trid;
 static trace_event_id_t tick;
-static pid_t owner;                /* the process whose threads are held up */
 static _Thread_local bool is_held; /* in the end of a stream, or in a snapshot */
 static void (*in_shutdown)(void), (*in_snapshot)(void);
 static uint32_t arrived, exits, waits; /* the other thread; then exit(), and it has found that */
@@ -90,7 +94,6 @@ static void create(int fd)
     for (int i = 0; i < EVENTS; i++)
         posix_trace_event(tick, &i, sizeof i);
     NEED(atexit(note_exit) == 0);
-    owner = getpid();
 }
 
 static void begin_thread(void *(*run)(void *), void *argument)
@@ -270,6 +273,48 @@ START_TEST(forked_child)
 }
 END_TEST
 
+/* ---- exit() in two threads at once ---- */
+
+/* Where that is possible. */
+static bool two_can_exit(void)
+{
+#if defined __GLIBC__
+    int major = 0, minor = 0;
+
+    return sscanf(gnu_get_libc_version(), "%d.%d", &major, &minor) == 2 && major == 2 && minor < 41;
+#else
+    return false;
+#endif
+}
+
+static void *exit_second(void *unused)
+{
+    wait_until(&arrived);
+    exit(STATUS);
+    return unused;
+}
+
+static void exit_twice(int fd)
+{
+    create(fd);
+    in_shutdown = wait_for_exit;
+    is_held = true;
+    begin_thread(exit_second, NULL);
+    exit(STATUS);
+}
+
+START_TEST(two_threads_exit)
+{
+    int fd = open_log();
+
+    if (two_can_exit()) {
+        run_in_child(exit_twice, fd);
+        check_log(fd);
+    }
+    close(fd);
+}
+END_TEST
+
 /* ---- a snapshot ---- */
 
 static void *take_snapshot(void *fd)
@@ -387,6 +432,7 @@ static void add(TCase *t)
     tcase_add_test(t, other_thread_shuts_down);
     tcase_add_test(t, handler_in_shutdown);
     tcase_add_loop_test(t, forked_child, 0, 2);
+    tcase_add_test(t, two_threads_exit);
     tcase_add_test(t, snapshot_does_not_end);
     tcase_add_test(t, snapshot_ends);
     tcase_add_test(t, shutdown_in_snapshot);
