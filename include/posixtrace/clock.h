@@ -29,11 +29,14 @@ struct posixtrace_clock_reading {
     int64_t error_ns;      /* its estimate; -1: unknown */
     int status;            /* STA_* of <sys/timex.h>; -1: unknown */
     bool synchronised;     /* known, and STA_UNSYNC is not set */
+    bool left;             /* the log's times were off by more than 10 ms by then, and the stream's
+                            * clock table had no room to correct that */
 };
 
 /*
  * The readings of a log, by index from 0, in the order of time.  The writer stores one when it
- * begins the log, with each new point of the table below, now and then, and when it ends the log.
+ * begins the log, with each new point of the table below, where the table had no room for one, now
+ * and then, and when it ends the log.
  *
  * EINVAL  trid is not a pre-recorded stream, reading is NULL, or size is 0
  * ENOENT  there is no such reading: imported logs and those of earlier versions have none
@@ -62,6 +65,8 @@ struct posixtrace_clock_quality {
     uint64_t steps;          /* how often the clock was set by more than 10 ms */
     int64_t most_error_ns;   /* the worst bound of synchronised readings; -1: there is none */
     int64_t error_ns;        /* the worst estimate of these; -1: there is none */
+    uint64_t left;           /* readings with left: from the first of them on times may be wrong */
+    int64_t behind_ns;       /* CLOCK_REALTIME less the log's time, at the last reading; 0: none */
 };
 
 /* EINVAL  trid is not a pre-recorded stream, quality is NULL, or size is 0 */

@@ -146,6 +146,9 @@ struct posixtrace_limits {
     uint32_t processes;         /* processes that are traced */
     uint32_t refused_threads;   /* came when all places were in use; at most 65535 */
     uint32_t refused_processes; /* the same, and those of another pid namespace */
+    /* Active streams: 1: times are or were off CLOCK_REALTIME by more than 10 ms, and the clock
+     * table had no room to correct that.  Of a log posixtrace_clock_quality() says it. */
+    uint32_t clock_left;
 };
 
 /*

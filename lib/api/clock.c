@@ -23,6 +23,7 @@ static struct posixtrace_clock_reading public_reading(const struct pt_clock_read
         .error_ns = r->estimated,
         .status = r->status,
         .synchronised = r->status >= 0 && !(r->status & STA_UNSYNC) && r->most >= 0,
+        .left = r->left,
     };
 }
 
@@ -91,6 +92,7 @@ static void add_reading(struct posixtrace_clock_quality *q, const struct pt_cloc
     struct posixtrace_clock_reading r = public_reading(from);
 
     q->readings++;
+    q->left += r.left;
     q->unknown += r.status < 0;
     q->unsynchronised += r.status >= 0 && !r.synchronised;
     if (r.synchronised && r.most_error_ns > q->most_error_ns)
@@ -99,21 +101,36 @@ static void add_reading(struct posixtrace_clock_quality *q, const struct pt_cloc
         q->error_ns = r.error_ns;
 }
 
+/* The log's own table says what time it was at the last reading.  Under the reading lock. */
+static void add_points(struct posixtrace_clock_quality *q, const struct pt_stream *s,
+                       const struct pt_clock_reading *last)
+{
+    struct posixtrace_clock_point p;
+
+    for (size_t i = 0; get_point(s, i, &p); i++) {
+        struct pt_sync point = { .ts = p.ticks, .ns = p.ns, .mult = p.slope };
+
+        q->steps += p.step;
+        if (q->readings > 0 && (i == 0 || p.ticks <= last->ts))
+            q->behind_ns = (int64_t)((uint64_t)last->ns - (uint64_t)pt_sync_apply(&point, last->ts));
+    }
+}
+
 PT_PUBLIC int posixtrace_clock_quality(trace_id_t trid, struct posixtrace_clock_quality *quality,
                                        size_t size)
 {
     struct posixtrace_clock_quality q = { .most_error_ns = -1, .error_ns = -1 };
-    struct posixtrace_clock_point point;
-    struct pt_clock_reading reading;
+    struct pt_clock_reading reading, last = { .ts = 0 };
     struct pt_guard g;
 
     if (!quality || size == 0 || !pt_guard_enter(&g, trid, PT_STREAM_RECORDED))
         return EINVAL;
     pthread_mutex_lock(&g.s->reading);
-    for (size_t i = 0; get_reading(g.s, i, &reading) == 1; i++)
+    for (size_t i = 0; get_reading(g.s, i, &reading) == 1; i++) {
         add_reading(&q, &reading);
-    for (size_t i = 0; get_point(g.s, i, &point); i++)
-        q.steps += point.step;
+        last = reading;
+    }
+    add_points(&q, g.s, &last);
     pthread_mutex_unlock(&g.s->reading);
     pt_sized_copy(quality, size, &q, sizeof q);
     return pt_guard_leave(&g, 0);

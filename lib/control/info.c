@@ -155,6 +155,7 @@ void pt_stream_limits(struct pt_stream *s, struct posixtrace_limits *limits)
         limits->threads = pt_seg_writers(&s->seg->g);
         limits->processes = PT_PROC_MAX;
         refused = pt_seg_refused(s->seg);
+        limits->clock_left = pt_syncpoint_is_left(s->seg->h);
     }
     pthread_mutex_unlock(&s->reading);
     limits->refused_processes = refused & 0xffffu;

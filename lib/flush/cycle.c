@@ -73,7 +73,7 @@ static uint64_t clock_pause(uint32_t n)
 }
 
 /* A reading of the host's clock with the first flush, with each that has new sync points, with the
- * last one, and now and then.  An error is that of the log: the next cycle repeats. */
+ * first one after a correction found no room, with the last one, and now and then.  An error is that of the log: the next cycle repeats. */
 static int put_clock(struct pt_flusher *f, bool last)
 {
     int clock = f->stream->seg->g.clock, e;
@@ -82,7 +82,9 @@ static int put_clock(struct pt_flusher *f, bool last)
     struct pt_clock_error error;
     char text[PT_CLOCK_TEXT_MAX + 1];
 
-    if (!last && f->clocks && f->clock_syncs == f->syncs && now < f->clock_due)
+    reading.left = pt_syncpoint_is_left(f->stream->seg->h);
+    if (!last && f->clocks && f->clock_syncs == f->syncs && f->clock_left == reading.left &&
+        now < f->clock_due)
         return 0;
     if (f->clocks + 1 >= PT_CLOCK_TEXT_END)
         return 0;
@@ -96,6 +98,7 @@ static int put_clock(struct pt_flusher *f, bool last)
     if (e == 0) {
         f->clocks++;
         f->clock_syncs = f->syncs;
+        f->clock_left = reading.left;
         f->clock_due = now + clock_pause(f->clocks);
     }
     return e;

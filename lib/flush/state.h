@@ -37,6 +37,7 @@ struct pt_flusher {
     uint32_t syncs;
     uint32_t clocks;        /* readings of CLOCK_REALTIME in the log, */
     uint32_t clock_syncs;   /* syncs at the last one, */
+    bool clock_left;        /* whether the table had had no room for a correction, */
     uint64_t clock_due;     /* and when the next one is due, CLOCK_MONOTONIC */
     int switches;           /* why no context switches are recorded; 0: they are */
     uint64_t switch_buffer; /* bytes of the kernel's ring for them a processor; 0: none */

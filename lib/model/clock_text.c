@@ -10,8 +10,9 @@
 
 void pt_clock_text_put(char *to, const struct pt_clock_reading *r)
 {
-    snprintf(to, PT_CLOCK_TEXT_MAX + 1, "%" PRIu64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId32,
-             r->ts, r->ns, r->most, r->estimated, r->status);
+    snprintf(to, PT_CLOCK_TEXT_MAX + 1,
+             "%" PRIu64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId32 "%s", r->ts, r->ns, r->most,
+             r->estimated, r->status, r->left ? " 1" : "");
 }
 
 /* A number without a sign, up to most; one blank or the end follows. */
@@ -52,6 +53,7 @@ bool pt_clock_text_get(const char *text, struct pt_clock_reading *reading)
 {
     struct pt_clock_reading r = { .ts = 0 };
     int64_t status;
+    uint64_t left;
 
     if (!get_number(&text, UINT64_MAX, &r.ts) || !get_signed(&text, INT64_MAX, &r.ns) ||
         !get_signed(&text, MOST_ERROR_NS, &r.most) ||
@@ -59,6 +61,7 @@ bool pt_clock_text_get(const char *text, struct pt_clock_reading *reading)
         r.most < -1 || r.estimated < -1 || status < -1)
         return false;
     r.status = (int32_t)status;
+    r.left = get_number(&text, UINT64_MAX, &left) && left == 1;
     *reading = r;
     return true;
 }

@@ -16,6 +16,8 @@ struct pt_clock_reading {
     int64_t ns;
     int64_t most, estimated; /* errors in ns; -1: unknown */
     int32_t status;          /* STA_* of <sys/timex.h>; -1: unknown */
+    bool left;               /* times were off by more than 10 ms, and the stream's clock table had
+                              * no room to correct that (shm/syncpoint.h) */
 };
 
 /* to: PT_CLOCK_TEXT_MAX + 1 bytes. */

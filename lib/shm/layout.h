@@ -389,7 +389,7 @@ struct pt_seg_header {
     uint32_t nprocs;          /* entries of the table of processes ever used */
     uint32_t refused_procs;   /* processes for which the table had no room */
     uint32_t refused_writers; /* writers that came when all slots or chunks were in use */
-    uint32_t zero_2;
+    uint32_t sync_left;       /* the clock table was too full for a correction: syncpoint.h */
     uint64_t created;   /* CLOCK_BOOTTIME of the first time namespace, as process start times */
     uint64_t books_now; /* low bit: index of the valid copy, here and in the slots */
     struct pt_checkpoint books[2];

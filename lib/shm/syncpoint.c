@@ -11,6 +11,8 @@
 #define ERROR_NS 2000
 #define STEP_NS  10000000
 #define AHEAD_NS 1000000 /* how far in the future a pair begins, and readers read */
+#define SLEWS    90u     /* so many pairs correct small deviations, too; the others only steps */
+#define SLOWEST  1000    /* a rate that changes by more than 1/1000 is none: the clock was set */
 
 static uint64_t ticks_of(int64_t ns, uint64_t mult)
 {
@@ -179,18 +181,24 @@ static uint32_t own_pair(struct pt_seg_header *h)
     return PT_SYNC_PAIRS;
 }
 
-/* The fuller the table, the more it takes to add to it: it lasts for any run. */
+/* The fuller the table, the more it takes to add to it: 2 us to 4 ms, then 10 ms to 1.3 s. */
 static int64_t tolerance(uint32_t closed)
 {
-    return (int64_t)ERROR_NS << closed * 8 / PT_SYNC_PAIRS;
+    return closed < SLEWS ? (int64_t)ERROR_NS << closed * 12 / SLEWS
+                          : (int64_t)STEP_NS << (closed - SLEWS) / 2;
 }
 
-/* slope * error / AGE_NS for |error| <= STEP_NS, without a product of more than
- * 64 bits: the second term's is below AGE_NS * STEP_NS. */
-static int64_t correction(int64_t error, uint64_t slope)
+static bool exceeds(int64_t error, int64_t limit)
+{
+    return error > limit || error < -limit;
+}
+
+/* slope * error / ns for |error| <= STEP_NS, without a product of more than 64 bits: the second
+ * term's is below slope * STEP_NS. */
+static int64_t correction(int64_t error, uint64_t slope, uint64_t ns)
 {
     uint64_t e = (uint64_t)(error < 0 ? -error : error);
-    uint64_t c = slope / AGE_NS * e + slope % AGE_NS * e / AGE_NS;
+    uint64_t c = slope / ns * e + slope % ns * e / ns;
 
     return error < 0 ? -(int64_t)c : (int64_t)c;
 }
@@ -203,15 +211,33 @@ static void steer(struct pt_sync pair[2], const struct pt_sync *last, uint64_t f
     struct pt_sync a = { .ts = from + ticks_of(AHEAD_NS, slope), .mult = slope }, b;
 
     a.ns = pt_sync_apply(last, a.ts);
-    if (error > STEP_NS || error < -STEP_NS)
+    if (exceeds(error, STEP_NS))
         a.ns = (int64_t)((uint64_t)a.ns + (uint64_t)error);
     else
-        a.mult += (uint64_t)correction(error, slope);
+        a.mult += (uint64_t)correction(error, slope, AGE_NS);
     b.ts = a.ts + ticks_of(AGE_NS, slope);
     b.ns = pt_sync_apply(&a, b.ts);
     b.mult = slope;
     pair[0] = a;
     pair[1] = b;
+}
+
+/*
+ * The rate of CLOCK_REALTIME since the clocks were last compared, 1 ms before pair k - 1 began: the
+ * table was meant to meet it at the last point.  So an adjustment at a steady rate takes a few
+ * pairs, however long it lasts.  A step, and what looks like one, says nothing about the rate.
+ */
+static uint64_t rate(const struct pt_seg_header *h, int clock, uint32_t k,
+                     const struct pt_sync *last, uint64_t now, int64_t error)
+{
+    struct pt_sync first;
+    uint64_t ns;
+
+    pt_syncpoint_get(h, k > 0 ? points(k) - 2 : 0, &first);
+    ns = now > first.ts ? pt_mul128_mul(now - first.ts, last->mult) : 0;
+    if (ns < AGE_NS || exceeds(error, STEP_NS) || exceeds(error, (int64_t)(ns / SLOWEST)))
+        return pt_clock_slope(clock);
+    return last->mult + (uint64_t)correction(error, last->mult, ns);
 }
 
 /* So many decisions are closed: the search starts there. */
@@ -223,31 +249,57 @@ static void note_closed(struct pt_seg_header *h, uint32_t closed)
         ;
 }
 
-void pt_syncpoint_maintain(struct pt_seg_header *h, int clock)
+/* Is the last of the points so old that the clocks are compared again? */
+static bool is_old(const struct pt_sync *last, uint64_t now)
 {
-    uint64_t now = pt_clock_now(clock), next, slope;
-    struct pt_sync last;
-    int64_t real, error, age;
-    uint32_t k, pair;
+    int64_t age;
 
-    if (pt_load_acquire(&h->syncs) == 0 || (k = find_open(h, &next)) == PT_SYNC_PAIRS)
-        return;
-    pt_syncpoint_get(h, points(k) - 1, &last);
     /* Points whose time cannot be computed are not corrected: another process wrote them. */
-    if (last.mult == 0 || now < last.ts ||
-        __builtin_sub_overflow(pt_sync_apply(&last, now), last.ns, &age) || age < AGE_NS)
+    return last->mult != 0 && now >= last->ts &&
+           !__builtin_sub_overflow(pt_sync_apply(last, now), last->ns, &age) && age >= AGE_NS;
+}
+
+void pt_syncpoint_compare(struct pt_seg_header *h, int clock, uint64_t now, int64_t real)
+{
+    struct pt_sync last;
+    uint64_t next;
+    uint32_t k = find_open(h, &next), pair = PT_SYNC_PAIRS;
+    int64_t error;
+
+    pt_syncpoint_get(h, points(k) - 1, &last);
+    if (!is_old(&last, now) || __builtin_sub_overflow(real, pt_sync_apply(&last, now), &error))
         return;
-    pt_clock_pair(clock, &now, &real);
-    if (__builtin_sub_overflow(real, pt_sync_apply(&last, now), &error) ||
-        (error <= tolerance(k) && error >= -tolerance(k)))
+    if (k < PT_SYNC_PAIRS && exceeds(error, tolerance(k)))
+        pair = own_pair(h);
+    if (pair == PT_SYNC_PAIRS) {
+        if (exceeds(error, STEP_NS))
+            pt_store_relaxed(&h->sync_left, 1u);
         return;
-    slope = pt_clock_slope(clock);
-    pair = own_pair(h);
-    if (pair == PT_SYNC_PAIRS)
-        return;
-    steer(h->sync_pair[pair], &last, now > next ? now : next, slope, error);
+    }
+    steer(h->sync_pair[pair], &last, now > next ? now : next, rate(h, clock, k, &last, now, error),
+          error);
     if (pt_cas_seqcst(&h->sync_next[k], &next, named(pair)))
         note_closed(h, k + 1);
     else
         pt_and_seqcst(&h->sync_used[pair / 64], ~(1ull << pair % 64));
+}
+
+void pt_syncpoint_maintain(struct pt_seg_header *h, int clock)
+{
+    struct pt_sync last;
+    uint64_t now;
+    int64_t real;
+
+    if (pt_load_acquire(&h->syncs) == 0)
+        return;
+    pt_syncpoint_get(h, pt_syncpoint_count(h) - 1, &last);
+    if (!is_old(&last, pt_clock_now(clock)))
+        return;
+    pt_clock_pair(clock, &now, &real);
+    pt_syncpoint_compare(h, clock, now, real);
+}
+
+bool pt_syncpoint_is_left(const struct pt_seg_header *h)
+{
+    return pt_load_relaxed(&h->sync_left) != 0;
 }

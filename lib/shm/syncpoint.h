@@ -4,9 +4,14 @@
  * The clock table of a segment: the first point, then pairs of points in the order of sync_next[].
  *
  * Small deviations are corrected by slewing: a pair's first point continues at the table's present
- * value, with a slope that meets CLOCK_REALTIME a second later, when its second point resumes the
- * true slope.  A deviation of more than 10 ms is a step of CLOCK_REALTIME and becomes a step of the
- * table.
+ * value, with a slope that meets CLOCK_REALTIME a second later, when its second point goes on at the
+ * rate that CLOCK_REALTIME had since it was last compared.  A deviation of more than 10 ms is a step
+ * of CLOCK_REALTIME and becomes a step of the table.
+ *
+ * The table has room for PT_SYNC_PAIRS corrections in the life of a stream.  A steady rate takes a
+ * few of them; each change of rate, one to three.  What is corrected grows as the table fills: the
+ * first 90 corrections are of deviations beyond 2 us to 4 ms, the other 16 beyond 10 ms to 1.3 s.
+ * sync_left says that a deviation of more than 10 ms was found and not corrected.
  *
  * Guarantee: a time that a reader has converted always converts to the same nanosecond, live and in
  * the log, even if threads are killed, stopped or left by siglongjmp at any place; and no such
@@ -18,6 +23,7 @@
  *   sync_next[k]  the k-th decision, on which threads agree:
  *                   odd or 0   open.  Readers have converted times below that value
  *                   even       closed for ever: 2 * (pair + 1)
+ *   sync_left     1: times were off by more than 10 ms and the table was too full to correct that
  *   syncs         1 + a number of closed decisions, where a search may start; 0: no points
  *
  * To add a pair (a writer or consumer that finds the newest point too old and inexact)
@@ -48,9 +54,13 @@
 
 /* Stores the first point, before the segment is published. */
 void pt_syncpoint_first(struct pt_seg_header *h, int clock);
-/* Adds a pair if the newest point is over a second old and off by more than 2 us.
- * Async-signal-safe; any process. */
+/* Adds a pair if the newest point is over a second old and off by more than 2 us, or more in a table
+ * that fills.  Async-signal-safe; any process. */
 void pt_syncpoint_maintain(struct pt_seg_header *h, int clock);
+/* The same, where CLOCK_REALTIME showed real at now.  The table has a point. */
+void pt_syncpoint_compare(struct pt_seg_header *h, int clock, uint64_t now, int64_t real);
+/* Was a deviation of more than 10 ms not corrected, for want of room? */
+bool pt_syncpoint_is_left(const struct pt_seg_header *h);
 /* The same, at most once in 2^22 ticks, 1 to 4 ms, of all writers; now: a recent time.  Comparing
  * the clocks takes longer than a change of chunk. */
 static inline void pt_syncpoint_look(struct pt_seg_header *h, int clock, uint64_t now)

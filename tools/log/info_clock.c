@@ -37,6 +37,21 @@ const char *info_clock_text(const struct log_file *log)
     return text;
 }
 
+const char *info_clock_left(const struct log_file *log)
+{
+    static char text[200];
+    struct posixtrace_clock_quality q;
+    int64_t off;
+
+    if (!get(log, &q) || q.left == 0)
+        return NULL;
+    off = q.behind_ns < 0 ? -q.behind_ns : q.behind_ns;
+    snprintf(text, sizeof text,
+             "too full for a correction: times may be wrong. At last they were %s %s CLOCK_REALTIME",
+             when_span(off), q.behind_ns < 0 ? "ahead of" : "behind");
+    return text;
+}
+
 static void put_error(const char *key, int64_t ns)
 {
     if (ns < 0)
@@ -58,5 +73,7 @@ void info_clock_json(const struct log_file *log)
     json_count("steps", q.steps);
     put_error("most_error", q.most_error_ns);
     put_error("error", q.error_ns);
+    json_truth("corrected", q.left == 0);
+    json_integer("behind", q.behind_ns);
     json_close();
 }

@@ -245,6 +245,8 @@ static void print_attributes(const struct log_file *log)
             set_back_text(log->info.set_back));
     if (info_clock_text(log))
         row("host clock", "%s", info_clock_text(log));
+    if (info_clock_left(log))
+        row("clock table", "%s", info_clock_left(log));
     posix_trace_attr_destroy(&attr);
 }
 

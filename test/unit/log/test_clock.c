@@ -227,13 +227,14 @@ START_TEST(texts)
                                        "1 9223372036854775808 3 4 5",
                                        "1 2 1000000000000001 4 5",
                                        "1 2 3 4 2147483648" };
-    struct pt_clock_reading r = { UINT64_MAX, INT64_MAX, -1, 999, 64 }, s = { .ts = 0 };
+    struct pt_clock_reading r = { UINT64_MAX, INT64_MAX, -1, 999, 64, true }, s = { .ts = 0 };
     char text[PT_CLOCK_TEXT_MAX + 1];
 
     pt_clock_text_put(text, &r);
     ck_assert(pt_clock_text_get(text, &s));
     ck_assert(s.ts == r.ts && s.ns == r.ns && s.most == -1 && s.estimated == 999 && s.status == 64);
-    ck_assert(pt_clock_text_get("1 -2 3 4 5 later members", &s) && s.ns == -2);
+    ck_assert(s.left && pt_clock_text_get("1 -2 3 4 5", &s) && !s.left);
+    ck_assert(pt_clock_text_get("1 -2 3 4 5 later members", &s) && s.ns == -2 && !s.left);
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         ck_assert_msg(!pt_clock_text_get(bad[i], &s), "'%s' is taken", bad[i]);
     ck_assert_int_eq(s.ns, -2);
@@ -277,6 +278,42 @@ START_TEST(recorded)
     ck_assert_int_eq(posixtrace_clock_reading(trid, n, &last, sizeof last), ENOENT);
     ck_assert_int_eq(posixtrace_clock_reading(trid, 0, NULL, 8), EINVAL);
     ck_assert_int_eq(posixtrace_clock_quality(trid, &q, 0), EINVAL);
+    ck_assert_int_eq(posix_trace_close(trid), 0);
+    close(fd);
+}
+END_TEST
+
+/* The clock table had no room for a correction: the reading says so, and by how much the log's own
+ * times are behind. */
+START_TEST(left)
+{
+    struct pt_log_params params = log_params(POSIX_TRACE_APPEND, 1 << 20);
+    struct pt_clock_reading r = { FIRST, (int64_t)(2 * FIRST) + 1000, 5, 5, 0, false };
+    struct posixtrace_clock_reading reading;
+    struct posixtrace_clock_quality q;
+    char text[PT_CLOCK_TEXT_MAX + 1];
+    int fd = log_file();
+    struct pt_log_writer *w = log_writer(fd, &params);
+    trace_id_t trid;
+
+    for (uint32_t i = 1; i <= 2; i++) {
+        pt_clock_text_put(text, &r);
+        ck_assert_int_eq(pt_log_put_text(w, PT_TEXT_CLOCK, i, text), 0);
+        r.ts += TICKS;
+        r.ns += (int64_t)(2 * TICKS) + INT64_C(3600000000000);
+        r.left = true;
+    }
+    ck_assert_int_eq(pt_log_complete(w, POSIXTRACE_END_SHUTDOWN, NULL, NULL, 0), 0);
+    pt_log_writer_free(w);
+    trid = open_fd(fd);
+    ck_assert_int_eq(posixtrace_clock_quality(trid, &q, sizeof q), 0);
+    ck_assert_uint_eq(q.readings, 2);
+    ck_assert_uint_eq(q.left, 1);
+    ck_assert_int_eq(q.behind_ns, INT64_C(3600000000000));
+    ck_assert_int_eq(posixtrace_clock_reading(trid, 0, &reading, sizeof reading), 0);
+    ck_assert(!reading.left);
+    ck_assert_int_eq(posixtrace_clock_reading(trid, 1, &reading, sizeof reading), 0);
+    ck_assert(reading.left);
     ck_assert_int_eq(posix_trace_close(trid), 0);
     close(fd);
 }
@@ -326,6 +363,7 @@ static void add(TCase *t)
     tcase_add_test(t, wrong_knots);
     tcase_add_test(t, texts);
     tcase_add_test(t, recorded);
+    tcase_add_test(t, left);
     tcase_add_loop_test(t, refused, 0, 2);
 }
 

@@ -279,9 +279,10 @@ START_TEST(tables_without_room)
     pt_syncpoint_first(h, h->clock);
     h->sync_used[0] = h->sync_used[1] = UINT64_MAX;
     ck_assert(!added(h, 9000000000));
+    ck_assert(pt_syncpoint_is_left(h));
     h->sync_used[0] = h->sync_used[1] = 0;
     for (uint32_t i = 0; i < PT_SYNC_PAIRS; i++)
-        ck_assert(added(h, 1000000000));
+        ck_assert(added(h, 9000000000));
     ck_assert_uint_eq(pt_syncpoint_count(h), 1 + 2 * PT_SYNC_PAIRS);
     ck_assert(!added(h, 9000000000));
     h->syncs = UINT32_MAX - 1;
@@ -291,6 +292,109 @@ START_TEST(tables_without_room)
     for (uint32_t i = 0; i < pt_syncpoint_count(h); i++)
         pt_syncpoint_get(h, i, &p);
     ring_remove(&seg);
+}
+END_TEST
+
+/* A stream whose clock is CLOCK_MONOTONIC, and CLOCK_REALTIME, as the test says. */
+struct clocks {
+    struct pt_seg seg;
+    struct pt_seg_header *h;
+    uint64_t now;
+    int64_t real;
+};
+
+static void clocks_begin(struct clocks *c)
+{
+    ring_create(&c->seg, 49152);
+    c->h = c->seg.h;
+    c->h->sync_first = (struct pt_sync){ 1000000000, 1700000000000000000, 1ull << 32 };
+    c->h->syncs = 1;
+    c->now = c->h->sync_first.ts;
+    c->real = c->h->sync_first.ns;
+}
+
+/* ns pass; CLOCK_REALTIME goes faster by so many parts of a million. */
+static void clocks_pass(struct clocks *c, int64_t ns, int ppm)
+{
+    c->now += (uint64_t)ns;
+    c->real += ns + ns / 1000000 * ppm;
+    pt_syncpoint_compare(c->h, PT_CLOCK_MONOTONIC, c->now, c->real);
+}
+
+/* How far a time of now is off. */
+static int64_t clocks_error(const struct clocks *c)
+{
+    return llabs(pt_syncpoint_convert(c->h, c->now) - c->real);
+}
+
+#define SECOND_NS 1000000000ll
+
+/* A steady rate takes a few pairs in a week, and the table still follows a step then. */
+START_TEST(a_week_of_slewing)
+{
+    struct clocks c;
+
+    clocks_begin(&c);
+    for (int i = 0; i < 7 * 86400; i++) {
+        clocks_pass(&c, SECOND_NS, 500);
+        ck_assert_int_le(clocks_error(&c), i < 5 ? 1500000 : 5000);
+    }
+    ck_assert_uint_lt(pt_syncpoint_count(c.h), 1 + 2 * 10);
+    c.real += 3600 * SECOND_NS;
+    for (int i = 0; i < 4; i++)
+        clocks_pass(&c, SECOND_NS, 0);
+    ck_assert_int_le(clocks_error(&c), 1000000);
+    ck_assert(!pt_syncpoint_is_left(c.h));
+    ring_remove(&c.seg);
+}
+END_TEST
+
+/* A rate that changes each minute fills what small deviations may take, and leaves room for a
+ * step. */
+START_TEST(slewing_back_and_forth)
+{
+    struct clocks c;
+
+    clocks_begin(&c);
+    for (int i = 0; i < 3000; i++) {
+        clocks_pass(&c, SECOND_NS, i / 60 % 2 ? -500 : 500);
+        ck_assert_int_le(clocks_error(&c), 12000000);
+    }
+    ck_assert_uint_gt(pt_syncpoint_count(c.h), 1 + 2 * 20);
+    for (int step = 0; step < 6; step++) {
+        c.real += 3600 * SECOND_NS;
+        for (int i = 0; i < 4; i++)
+            clocks_pass(&c, SECOND_NS, 0);
+        ck_assert_int_le(clocks_error(&c), 1000000);
+    }
+    ck_assert(!pt_syncpoint_is_left(c.h));
+    ring_remove(&c.seg);
+}
+END_TEST
+
+/* The clock is set more often than the table has room for: all steps that it has room for show,
+ * and then it says so. */
+START_TEST(more_steps_than_pairs)
+{
+    struct clocks c;
+
+    clocks_begin(&c);
+    for (uint32_t step = 0; step < PT_SYNC_PAIRS; step++) {
+        c.real += 3600 * SECOND_NS;
+        clocks_pass(&c, 2 * SECOND_NS, 0);
+        clocks_pass(&c, SECOND_NS / 2, 0);
+        ck_assert_int_eq(clocks_error(&c), 0);
+        ck_assert(!pt_syncpoint_is_left(c.h));
+    }
+    clocks_pass(&c, 2 * SECOND_NS, 0);
+    c.real += 5000000; /* as good as the table promises */
+    clocks_pass(&c, 2 * SECOND_NS, 0);
+    ck_assert(!pt_syncpoint_is_left(c.h));
+    c.real += 3600 * SECOND_NS;
+    clocks_pass(&c, SECOND_NS, 0);
+    ck_assert(pt_syncpoint_is_left(c.h));
+    ck_assert_uint_eq(pt_syncpoint_count(c.h), 1 + 2 * PT_SYNC_PAIRS);
+    ring_remove(&c.seg);
 }
 END_TEST
 
@@ -304,6 +408,9 @@ static void add(TCase *tc)
     tcase_add_test(tc, points_after_readers_of_late_times);
     tcase_add_test(tc, no_points_without_need);
     tcase_add_test(tc, tables_without_room);
+    tcase_add_test(tc, a_week_of_slewing);
+    tcase_add_test(tc, slewing_back_and_forth);
+    tcase_add_test(tc, more_steps_than_pairs);
 }
 
 int main(void)
