@@ -329,7 +329,7 @@ static int64_t clocks_error(const struct clocks *c)
 
 #define SECOND_NS 1000000000ll
 
-/* A steady rate takes a few pairs in a week, and the table still follows a step then. */
+/* A steady rate takes few pairs in a week, and the table still follows a step then. */
 START_TEST(a_week_of_slewing)
 {
     struct clocks c;
@@ -337,9 +337,9 @@ START_TEST(a_week_of_slewing)
     clocks_begin(&c);
     for (int i = 0; i < 7 * 86400; i++) {
         clocks_pass(&c, SECOND_NS, 500);
-        ck_assert_int_le(clocks_error(&c), i < 5 ? 1500000 : 5000);
+        ck_assert_int_le(clocks_error(&c), i < 5 ? 1500000 : 16000);
     }
-    ck_assert_uint_lt(pt_syncpoint_count(c.h), 1 + 2 * 10);
+    ck_assert_uint_lt(pt_syncpoint_count(c.h), 1 + 2 * 30);
     c.real += 3600 * SECOND_NS;
     for (int i = 0; i < 4; i++)
         clocks_pass(&c, SECOND_NS, 0);
@@ -349,25 +349,29 @@ START_TEST(a_week_of_slewing)
 }
 END_TEST
 
-/* A rate that changes each minute fills what small deviations may take, and leaves room for a
- * step. */
+/* A rate that changes each minute for a day: small deviations, and then those of less than a second,
+ * are left, and there is room for steps. */
 START_TEST(slewing_back_and_forth)
 {
     struct clocks c;
+    uint32_t n;
 
     clocks_begin(&c);
-    for (int i = 0; i < 3000; i++) {
+    for (int i = 0; i < 86400; i++) {
         clocks_pass(&c, SECOND_NS, i / 60 % 2 ? -500 : 500);
-        ck_assert_int_le(clocks_error(&c), 12000000);
+        ck_assert_int_le(clocks_error(&c), i < 2000 ? 8000000 : 80000000);
     }
-    ck_assert_uint_gt(pt_syncpoint_count(c.h), 1 + 2 * 20);
+    n = pt_syncpoint_count(c.h);
+    ck_assert_uint_gt(n, 1 + 2 * 90);
+    ck_assert_uint_lt(n, 1 + 2 * 100);
+    ck_assert(pt_syncpoint_is_left(c.h)); /* there were more than 10 ms */
     for (int step = 0; step < 6; step++) {
         c.real += 3600 * SECOND_NS;
         for (int i = 0; i < 4; i++)
             clocks_pass(&c, SECOND_NS, 0);
-        ck_assert_int_le(clocks_error(&c), 1000000);
+        ck_assert_int_le(clocks_error(&c), 100000000);
     }
-    ck_assert(!pt_syncpoint_is_left(c.h));
+    ck_assert_uint_eq(pt_syncpoint_count(c.h), n + 2 * 6);
     ring_remove(&c.seg);
 }
 END_TEST

@@ -116,11 +116,48 @@ START_TEST(in_a_call)
 }
 END_TEST
 
+/* An event compares no clocks: a step shows in events after the creator has read, or a thread has
+ * begun a new chunk, and in none before. */
+START_TEST(shows_after_a_look)
+{
+    const int64_t hour = (int64_t)3600 * 1000000000;
+    struct pt_seg_header *h = segment_of(own)->h;
+    uint64_t begun = pt_clock_now(h->clock), n = 0;
+    struct pt_sync *first = &h->sync_first, last;
+    bool fills = _i == 1;
+    struct posixtrace_event e;
+    int64_t ns = 0;
+    int none = 0;
+
+    /* Two seconds old, and set an hour ahead since. */
+    first->ns -= 2000000000 + hour;
+    first->ts -= pt_mul128_div(2000000000, first->mult);
+    for (int i = 0; i < 100; i++)
+        posix_trace_event(TYPE, &n, sizeof n);
+    ck_assert_uint_eq(pt_syncpoint_count(h), 1);
+    for (n = 1; fills && pt_syncpoint_count(h) == 1 && n < 1000000; n++)
+        posix_trace_event(TYPE, &n, sizeof n);
+    if (!fills)
+        ck_assert_int_eq(posixtrace_next_event(own, &e, sizeof e, &none), 0);
+    ck_assert_uint_eq(pt_syncpoint_count(h), 3);
+    pt_syncpoint_get(h, 1, &last);
+    while (pt_clock_now(h->clock) <= last.ts)
+        ;
+    posix_trace_event(TYPE, "end", 3);
+    while (posixtrace_next_event(own, &e, sizeof e, &none) == 0 && !none)
+        if (e.id == TYPE && e.data_len == 3)
+            ns = e.ns;
+    ck_assert_int_gt(ns - pt_sync_apply(first, begun), hour);
+    ck_assert_int_gt(pt_sync_apply(first, begun), 0);
+}
+END_TEST
+
 static void add(TCase *t)
 {
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_test(t, is_a_gap);
     tcase_add_test(t, in_a_call);
+    tcase_add_loop_test(t, shows_after_a_look, 0, 2);
 }
 
 int main(void)
