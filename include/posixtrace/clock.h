@@ -66,7 +66,7 @@ struct posixtrace_clock_quality {
     int64_t most_error_ns;   /* the worst bound of synchronised readings; -1: there is none */
     int64_t error_ns;        /* the worst estimate of these; -1: there is none */
     uint64_t left;           /* readings with left: from the first of them on times may be wrong */
-    int64_t behind_ns;       /* CLOCK_REALTIME less the log's time, at the last reading; 0: none */
+    int64_t off_ns;          /* the log's time less CLOCK_REALTIME at the last reading; 0: none */
 };
 
 /* EINVAL  trid is not a pre-recorded stream, quality is NULL, or size is 0 */

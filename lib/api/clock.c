@@ -112,7 +112,7 @@ static void add_points(struct posixtrace_clock_quality *q, const struct pt_strea
 
         q->steps += p.step;
         if (q->readings > 0 && (i == 0 || p.ticks <= last->ts))
-            q->behind_ns = (int64_t)((uint64_t)last->ns - (uint64_t)pt_sync_apply(&point, last->ts));
+            q->off_ns = (int64_t)((uint64_t)pt_sync_apply(&point, last->ts) - (uint64_t)last->ns);
     }
 }
 

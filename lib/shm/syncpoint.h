@@ -4,12 +4,12 @@
  * The clock table of a segment: the first point, then pairs of points in the order of sync_next[].
  *
  * Small deviations are corrected by slewing: a pair's first point continues at the table's present
- * value, with a slope that meets CLOCK_REALTIME a second later, when its second point goes on at the
- * rate that CLOCK_REALTIME had since it was last compared.  A deviation of more than 10 ms is a step
- * of CLOCK_REALTIME and becomes a step of the table.
+ * value, with a slope that meets CLOCK_REALTIME a second later, when its second point takes up
+ * the rate that CLOCK_REALTIME had since it was last compared.  A deviation of more than 10 ms is a
+ * step of CLOCK_REALTIME and becomes a step of the table.
  *
  * The table has room for PT_SYNC_PAIRS corrections in the life of a stream.  A steady rate takes a
- * few of them; each change of rate, one to three.  What is corrected grows as the table fills: the
+ * few of them; each change of rate, one to three.  As the table fills, larger deviations are left: the
  * first 90 corrections are of deviations beyond 2 us to 4 ms, the other 16 beyond 10 ms to 1.3 s.
  * sync_left says that a deviation of more than 10 ms was found and not corrected.
  *
@@ -54,8 +54,8 @@
 
 /* Stores the first point, before the segment is published. */
 void pt_syncpoint_first(struct pt_seg_header *h, int clock);
-/* Adds a pair if the newest point is over a second old and off by more than 2 us, or more in a table
- * that fills.  Async-signal-safe; any process. */
+/* Adds a pair if the newest point is over a second old and off by more than 2 us, or more in a
+ * table that fills.  Async-signal-safe; any process. */
 void pt_syncpoint_maintain(struct pt_seg_header *h, int clock);
 /* The same, where CLOCK_REALTIME showed real at now.  The table has a point. */
 void pt_syncpoint_compare(struct pt_seg_header *h, int clock, uint64_t now, int64_t real);

@@ -45,10 +45,11 @@ const char *info_clock_left(const struct log_file *log)
 
     if (!get(log, &q) || q.left == 0)
         return NULL;
-    off = q.behind_ns < 0 ? -q.behind_ns : q.behind_ns;
+    off = q.off_ns < 0 ? -q.off_ns : q.off_ns;
     snprintf(text, sizeof text,
-             "too full for a correction: times may be wrong. At last they were %s %s CLOCK_REALTIME",
-             when_span(off), q.behind_ns < 0 ? "ahead of" : "behind");
+             "too full for a correction: times may be wrong. At last they were %s %s than "
+             "CLOCK_REALTIME",
+             when_span(off), q.off_ns < 0 ? "earlier" : "later");
     return text;
 }
 
@@ -74,6 +75,6 @@ void info_clock_json(const struct log_file *log)
     put_error("most_error", q.most_error_ns);
     put_error("error", q.error_ns);
     json_truth("corrected", q.left == 0);
-    json_integer("behind", q.behind_ns);
+    json_integer("off", q.off_ns);
     json_close();
 }

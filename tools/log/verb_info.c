@@ -199,6 +199,14 @@ static const char *end_text(const struct log_file *log)
     }
 }
 
+static void print_host_clock(const struct log_file *log)
+{
+    if (info_clock_text(log))
+        row("host clock", "%s", info_clock_text(log));
+    if (info_clock_left(log))
+        row("clock table", "%s", info_clock_left(log));
+}
+
 static void print_attributes(const struct log_file *log)
 {
     char name[TRACE_NAME_MAX + 1], version[TRACE_NAME_MAX + 1];
@@ -243,10 +251,7 @@ static void print_attributes(const struct log_file *log)
         row("clock", "%s, resolution %s%s", clock_text(log->info.clock),
             when_span((int64_t)time.tv_sec * 1000000000 + time.tv_nsec),
             set_back_text(log->info.set_back));
-    if (info_clock_text(log))
-        row("host clock", "%s", info_clock_text(log));
-    if (info_clock_left(log))
-        row("clock table", "%s", info_clock_left(log));
+    print_host_clock(log);
     posix_trace_attr_destroy(&attr);
 }
 

@@ -283,8 +283,8 @@ START_TEST(recorded)
 }
 END_TEST
 
-/* The clock table had no room for a correction: the reading says so, and by how much the log's own
- * times are behind. */
+/* The clock table had no room for a correction: the reading says so, and how far the log's own
+ * times are off. */
 START_TEST(left)
 {
     struct pt_log_params params = log_params(POSIX_TRACE_APPEND, 1 << 20);
@@ -309,7 +309,7 @@ START_TEST(left)
     ck_assert_int_eq(posixtrace_clock_quality(trid, &q, sizeof q), 0);
     ck_assert_uint_eq(q.readings, 2);
     ck_assert_uint_eq(q.left, 1);
-    ck_assert_int_eq(q.behind_ns, INT64_C(3600000000000));
+    ck_assert_int_eq(q.off_ns, -INT64_C(3600000000000));
     ck_assert_int_eq(posixtrace_clock_reading(trid, 0, &reading, sizeof reading), 0);
     ck_assert(!reading.left);
     ck_assert_int_eq(posixtrace_clock_reading(trid, 1, &reading, sizeof reading), 0);

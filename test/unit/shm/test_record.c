@@ -349,8 +349,8 @@ START_TEST(a_week_of_slewing)
 }
 END_TEST
 
-/* A rate that changes each minute for a day: small deviations, and then those of less than a second,
- * are left, and there is room for steps. */
+/* A rate that changes each minute for a day: small deviations are left, and then those of less
+ * than a second, and there is room for steps. */
 START_TEST(slewing_back_and_forth)
 {
     struct clocks c;
