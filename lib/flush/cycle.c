@@ -73,8 +73,8 @@ static uint64_t clock_pause(uint32_t n)
 }
 
 /* A reading of the host's clock with the first flush, with each that has new sync points, with the
- * first one after a correction found no room, with the last one, and now and then.  An error is that
- * of the log: the next cycle repeats. */
+ * first one after a correction found no room, with the last one, and now and then.  An error is
+ * that of the log: the next cycle repeats. */
 static int put_clock(struct pt_flusher *f, bool last)
 {
     int clock = f->stream->seg->g.clock, e;

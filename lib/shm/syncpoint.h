@@ -9,8 +9,9 @@
  * step of CLOCK_REALTIME and becomes a step of the table.
  *
  * The table has room for PT_SYNC_PAIRS corrections in the life of a stream.  A steady rate takes a
- * few of them; each change of rate, one to three.  As the table fills, larger deviations are left: the
- * first 90 corrections are of deviations beyond 2 us to 4 ms, the other 16 beyond 10 ms to 1.3 s.
+ * few of them; each change of rate, one to three.  As the table fills, larger deviations are left:
+ * the first 90 corrections are of deviations beyond 2 us to 4 ms, the other 16 beyond 10 ms to
+ * 1.3 s.
  * sync_left says that a deviation of more than 10 ms was found and not corrected.
  *
  * Guarantee: a time that a reader has converted always converts to the same nanosecond, live and in

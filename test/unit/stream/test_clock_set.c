@@ -129,6 +129,7 @@ START_TEST(shows_after_a_look)
     int64_t ns = 0;
     int none = 0;
 
+    posix_trace_event(TYPE, &n, sizeof n); /* begins a chunk */
     /* Two seconds old, and set an hour ahead since. */
     first->ns -= 2000000000 + hour;
     first->ts -= pt_mul128_div(2000000000, first->mult);
