@@ -6,9 +6,14 @@
  * library stores then (shm/syncpoint.h).
  */
 #include <posixtrace/attach.h>
+#include <posixtrace/clock.h>
 #include <posixtrace/event.h>
+#include <posixtrace/info.h>
 #include <posixtrace/system.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 #include "base/clock.h"
 #include "consumer/waiting.h"
 #include "model/sync.h"
@@ -153,11 +158,42 @@ START_TEST(shows_after_a_look)
 }
 END_TEST
 
+/* The clock table had no room for a correction: the stream says so, an onlooker knows, and the log
+ * has it. */
+START_TEST(left)
+{
+    struct posixtrace_clock_quality q;
+    struct posixtrace_limits limits;
+    int fd = memfd_create("log", 0);
+    trace_id_t trid, log;
+
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(posix_trace_create_withlog(0, NULL, fd, &trid), 0);
+    ck_assert_int_eq(posixtrace_get_limits(trid, &limits, sizeof limits), 0);
+    ck_assert_uint_eq(limits.clock_left, 0);
+    segment_of(trid)->h->sync_left = 1;
+    ck_assert_int_eq(posixtrace_get_limits(trid, &limits, sizeof limits), 0);
+    ck_assert_uint_eq(limits.clock_left, 1);
+    segment_of(own)->h->sync_left = 1;
+    ck_assert_int_eq(posixtrace_get_limits(onlooker, &limits, sizeof limits), 0);
+    ck_assert_uint_eq(limits.clock_left, 1);
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+    ck_assert_int_eq(lseek(fd, 0, SEEK_SET), 0);
+    ck_assert_int_eq(posix_trace_open(fd, &log), 0);
+    ck_assert_int_eq(posixtrace_clock_quality(log, &q, sizeof q), 0);
+    ck_assert_uint_ge(q.left, 1);
+    ck_assert_int_lt(llabs(q.off_ns), 1000000000);
+    ck_assert_int_eq(posix_trace_close(log), 0);
+    close(fd);
+}
+END_TEST
+
 static void add(TCase *t)
 {
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_test(t, is_a_gap);
     tcase_add_test(t, in_a_call);
+    tcase_add_test(t, left);
     tcase_add_loop_test(t, shows_after_a_look, 0, 2);
 }
 
