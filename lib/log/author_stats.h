@@ -24,7 +24,8 @@ struct pt_total {
     uint64_t log_lost[PT_LOSS_CAUSES]; /* by the log: FULL, OVERWRITTEN, ERROR */
     uint64_t listed_in;                /* round whose ROUND packet has these numbers */
     uint64_t touched;                  /* when it last changed, by pt_author_stats.changes */
-    uint32_t part_events;              /* in the part being written */
+    uint32_t part_events;              /* writer: in the part being written; reader: found in
+                                          parts that count as lost, see take_back_spared() */
     bool dirty;                        /* changed since it was listed */
     bool ended;                        /* nothing will come any more */
 };

@@ -56,7 +56,7 @@ static void *trace_events(void *argument)
 }
 
 /* Returns the error that the stream reported, or 0. */
-static int trace_into(int log_fd)
+static int trace_into(int log_fd, int policy)
 {
     struct posix_trace_status_info status;
     pthread_t threads[THREADS];
@@ -68,7 +68,8 @@ static int trace_into(int log_fd)
     pack_if_asked(&attr);
     DEMAND_OK(posix_trace_attr_setstreamsize(&attr, 256 << 10));
     DEMAND_OK(posix_trace_attr_setmaxdatasize(&attr, PAYLOAD_MAX));
-    DEMAND_OK(posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND));
+    DEMAND_OK(posix_trace_attr_setlogfullpolicy(&attr, policy));
+    DEMAND_OK(posix_trace_attr_setlogsize(&attr, 16 << 10)); /* LOOP: the buffer has more */
     DEMAND_OK(posix_trace_create_withlog(0, &attr, log_fd, &trid));
     DEMAND_OK(posix_trace_start(trid));
     for (uintptr_t i = 0; i < THREADS; i++)
@@ -122,33 +123,40 @@ static void check_log(int log_fd, bool exact, const char *what)
     DEMAND_OK(posix_trace_close(trid));
 }
 
+/* True: the stream met the error. */
+static bool try_log(int policy, int error, unsigned first, unsigned length)
+{
+    int log_fd = audit_temporary_file(), told;
+    char what[80];
+
+    snprintf(what, sizeof what, "policy %d, error %d for %u calls from call %u", policy, error,
+             length, first);
+    atomic_store(&fail_with, error);
+    atomic_store(&fail_from, first);
+    atomic_store(&fail_to, first + length);
+    atomic_store(&calls, 0);
+    told = trace_into(log_fd, policy);
+    DEMAND(told == 0 || told == error, "%s: told of %d", what, told);
+    DEMAND(told != 0 || atomic_load(&calls) <= first, "%s: not told", what);
+    check_log(log_fd, atomic_load(&calls) > first + length, what);
+    close(log_fd);
+    return told != 0;
+}
+
 int main(void)
 {
     static const int errors[] = { ENOSPC, EDQUOT, EIO };
     static const unsigned lengths[] = { 1, 5, 1000000 };
     unsigned runs = 0, told = 0;
-    char what[80];
 
     alarm(WATCHDOG_S);
     DEMAND_OK(posix_trace_eventid_open("write errors", &event_id));
     for (unsigned e = 0; e < 3; e++)
         for (unsigned n = 0; n < 3; n++)
             /* the first calls write the header, without which there is no stream */
-            for (unsigned first = 4; first < 20; first += 3, runs++) {
-                int log_fd = audit_temporary_file(), error;
-
-                snprintf(what, sizeof what, "error %d for %u calls from call %u", errors[e],
-                         lengths[n], first);
-                atomic_store(&fail_with, errors[e]);
-                atomic_store(&fail_from, first);
-                atomic_store(&fail_to, first + lengths[n]);
-                atomic_store(&calls, 0);
-                error = trace_into(log_fd);
-                DEMAND(error == 0 || error == errors[e], "%s: told of %d", what, error);
-                DEMAND(error != 0 || atomic_load(&calls) <= first, "%s: not told", what);
-                told += error != 0;
-                check_log(log_fd, atomic_load(&calls) > first + lengths[n], what);
-                close(log_fd);
+            for (unsigned first = 4; first < 20; first += 3, runs += 2) {
+                told += try_log(POSIX_TRACE_APPEND, errors[e], first, lengths[n]);
+                told += try_log(POSIX_TRACE_LOOP, errors[e], first, lengths[n]);
             }
     DEMAND(told >= 3, "only %u of %u runs met an error", told, runs);
     printf("%u streams, %u with an error\n", runs, told);

@@ -135,6 +135,26 @@ static void take_back_errors(struct pt_log_reader *r, uint64_t n)
     }
 }
 
+/* A LOOP log gives parts up while nothing can be written over them: the events are still there,
+ * and the emergency status counts them as overwritten. */
+static void take_back_spared(struct pt_log_reader *r)
+{
+    const unsigned c = POSIXTRACE_LOST_LOG_OVERWRITTEN;
+    struct pt_log_state *s = &r->state;
+
+    for (size_t i = 0; i < r->totals.count; i++) {
+        struct pt_total *e = &r->totals.entries[i];
+        uint64_t n = e->part_events, part = n < e->log_lost[c] ? n : e->log_lost[c];
+
+        e->part_events = 0;
+        e->log_lost[c] -= part;
+        r->totals.lost[c] -= part;
+        s->lost[c] -= n < s->lost[c] ? n : s->lost[c];
+        n -= part;
+        s->unknown_lost[c] -= n < s->unknown_lost[c] ? n : s->unknown_lost[c];
+    }
+}
+
 /* The emergency status counts if it is newer than the last ROUND.  The number of events
  * before it shows how many were written or overwritten after it. */
 static int learn_emergency(struct pt_log_reader *r)
@@ -145,6 +165,7 @@ static int learn_emergency(struct pt_log_reader *r)
     if (rc != 1 || packet->lsn <= r->state_lsn)
         return rc < 0 ? rc : 0;
     rc = pt_reader_learn(r, packet);
+    take_back_spared(r);
     if (r->early_events > r->state.events)
         take_back_errors(r, r->early_events - r->state.events);
     else
@@ -200,6 +221,7 @@ static int open_file(struct pt_log_reader *r)
         r->end_offset = 0;
         rc = emergency(r, &status);
         r->emergency_lsn = rc == 1 ? status->lsn : 0;
+        r->given_up = rc == 1 ? ((const struct pt_packet_round *)status)->state.oldest_round : 0;
         /* It counts the events of packets before it, and changes what the scan has found. */
         if (rc != 0)
             pt_reader_forget_scan(r);

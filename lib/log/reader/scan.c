@@ -95,14 +95,16 @@ static int survey_data(struct pt_log_reader *r, const struct pt_packet_data *p)
             r->last_ts = p->last_ts;
     }
     r->events += p->events;
-    if (p->head.lsn < r->emergency_lsn)
-        r->early_events += p->events;
     r->bytes += p->head.bytes;
     total = pt_author_stats_find(&r->totals, packet.author.wid);
     if (!total)
         total = pt_author_stats_get(&r->totals, &packet.author);
     if (!total)
         return -ENOMEM;
+    if (p->head.lsn < r->emergency_lsn && p->head.round < r->given_up)
+        total->part_events += p->events;
+    else if (p->head.lsn < r->emergency_lsn)
+        r->early_events += p->events;
     survey_numbers(r, total, p);
     return 0;
 }

@@ -223,7 +223,8 @@ struct pt_log_reader {
     uint64_t state_lsn;
     uint64_t events, bytes; /* found by the scan */
     uint64_t emergency_lsn; /* of the status in the header block; 0: none */
-    uint64_t early_events;  /* found in packets before that */
+    uint64_t given_up;      /* it names that part as the oldest one: those before it are lost */
+    uint64_t early_events;  /* found in packets before that, but for parts that are lost */
     uint64_t first_lsn;     /* of the oldest packet of a round; 0: none */
     struct {
         uint64_t lsn, part, watermark; /* of the last ROUND that ends a round; 0: none */

@@ -110,6 +110,8 @@ int pt_log_writer_go_back(struct pt_log_writer *w)
     for (size_t i = 0; i < w->totals.count; i++)
         w->totals.entries[i].dirty = true;
     pt_assert(from >= PT_LOG_DATA_START && !w->part_open);
+    /* If the file cannot be made shorter, the buffer stays, but its events are lost already. */
+    pt_output_uncount(&w->out, w->out.position, w->out.length);
     error = pt_output_truncate(&w->out, from);
     if (error)
         return error;

@@ -206,7 +206,7 @@ int pt_log_complete(struct pt_log_writer *w, int end, const struct pt_log_status
         close_anyway(w, error, end);
     else
         w->closed = true;
-    return error ? error : totals;
+    return pt_log_writer_tell(w, error ? error : totals);
 }
 
 int pt_log_complete_piece(struct pt_log_writer *w)
@@ -249,6 +249,7 @@ static int clear_pipe(struct pt_log_writer *w)
     uint64_t head = w->ring.head;
 
     forget(w);
+    pt_output_uncount(&w->out, w->out.position, w->out.length);
     w->ring.head = head;
     w->totals.folded_now = true; /* the ROUND lists all authors, and there are none */
     w->clear_offset = pt_output_offset(&w->out) + sizeof(struct pt_packet_round) +

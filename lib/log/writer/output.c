@@ -236,6 +236,14 @@ void pt_output_commit(struct pt_output *o, size_t bytes, uint64_t wid, uint32_t 
                                                                .events = events };
 }
 
+void pt_output_uncount(struct pt_output *o, uint64_t from, uint64_t bytes)
+{
+    /* Of a part that begins before the ring's end, from is below zero. */
+    for (size_t i = 0; i < o->packet_count; i++)
+        if (o->packets[i].end - from - 1 < bytes)
+            o->packets[i].events = 0;
+}
+
 void pt_output_discard(struct pt_output *o, uint64_t position)
 {
     o->length = 0;

@@ -77,6 +77,9 @@ void pt_output_commit(struct pt_output *o, size_t bytes, uint64_t wid, uint32_t 
 int pt_output_flush(struct pt_output *o);
 /* Flushes, then continues at another offset (regular files). */
 int pt_output_seek(struct pt_output *o, uint64_t position);
+/* The packets in the buffer that end within so many bytes after from: their events are counted
+ * elsewhere now. */
+void pt_output_uncount(struct pt_output *o, uint64_t from, uint64_t bytes);
 /* Discards the buffer and continues at another offset. */
 void pt_output_discard(struct pt_output *o, uint64_t position);
 /* Notices whether the file was cut. */

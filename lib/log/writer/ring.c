@@ -157,6 +157,8 @@ static void give_up_oldest_for(struct pt_log_writer *w, unsigned cause)
     uint64_t unknown = part->events;
 
     pt_assert_call(ring->count > 0);
+    /* After a failed write packets of the part may still be in the buffer: they are lost once. */
+    pt_output_uncount(&w->out, part->start + pt_output_offset(&w->out) - ring->head, part->bytes);
     for (uint32_t i = 0; i < part->authors; i++) {
         const struct pt_part_count *c = &part->counts[i];
 

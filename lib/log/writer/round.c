@@ -316,6 +316,14 @@ static int take_back_round(struct pt_log_writer *w)
     return 0;
 }
 
+int pt_log_writer_tell(struct pt_log_writer *w, int error)
+{
+    if (!error)
+        error = w->rest_error;
+    w->rest_error = 0;
+    return error;
+}
+
 int pt_log_end_round(struct pt_log_writer *w, const struct pt_log_status *status,
                      const struct pt_log_author_totals *authors, size_t count)
 {
@@ -332,8 +340,7 @@ int pt_log_end_round(struct pt_log_writer *w, const struct pt_log_status *status
     /* If the file was cut, bytes that could not be written are lost with the rest. */
     if (!error || pt_log_writer_is_cut(w))
         error = pt_log_writer_mend(w);
-    if (!error)
-        error = totals;
+    error = pt_log_writer_tell(w, error ? error : totals);
     if (error)
         pt_log_writer_emergency(w, -error, 0);
     return error;

@@ -108,6 +108,7 @@ struct pt_log_writer {
         bool stopped; /* as below */
     } marks[PT_MARKS];
     unsigned mark_count;
+    int rest_error; /* which lost the rest of a packet, until a caller is told */
     bool uncounted; /* counts are higher than the events in the log */
     bool full;
     bool overrun;              /* since it was asked for */
@@ -188,6 +189,8 @@ void pt_log_writer_state(struct pt_log_writer *w, struct pt_log_state *state);
 /* The part after the authors of a ROUND or END, see format.h. */
 uint32_t pt_log_writer_more_size(const struct pt_log_writer *w);
 void pt_log_writer_put_more(const struct pt_log_writer *w, void *to);
+/* The error, or that of an earlier call that could not return it. */
+int pt_log_writer_tell(struct pt_log_writer *w, int error);
 void pt_log_writer_close_part(struct pt_log_writer *w, bool goes_on);
 void pt_log_writer_emergency(struct pt_log_writer *w, int error, int end);
 int pt_log_writer_flush(struct pt_log_writer *w);

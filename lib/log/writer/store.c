@@ -239,13 +239,14 @@ static uint32_t room_until_full(const struct pt_log_writer *w)
 }
 
 /* After the first piece an error can no longer undo the packet: the rest is
- * counted as lost, and the end of the round will meet the error again. */
+ * counted as lost, and the end of the round returns the error. */
 static int give_up_rest(struct pt_log_writer *w, struct pt_cutter *cutter, bool stored,
                         const struct pt_log_packet *piece, int error)
 {
     if (!stored)
         return error;
     lose(w, &piece->author, POSIXTRACE_LOST_LOG_ERROR, piece->events + pt_cut_left(cutter));
+    w->rest_error = error;
     return PT_LOG_STORED;
 }
 

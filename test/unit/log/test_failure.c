@@ -198,6 +198,41 @@ START_TEST(full_for_a_while)
 }
 END_TEST
 
+/* The parts that a LOOP log gives up are in the file, then partly, then only in the buffer. */
+START_TEST(loop_within_the_buffer)
+{
+    struct pt_log_params params =
+        log_params(POSIX_TRACE_LOOP, (logs_are_packed() ? 3000 : 20000) + 977 * (uint64_t)_i);
+    struct pt_log_status status = { .flush_error = EFBIG };
+    int fd = log_file(), rc = 0;
+    struct pt_log_writer *w = log_writer(fd, &params);
+    uint64_t ts = 0, lost, overwritten;
+
+    start();
+    for (unsigned k = 0; k < ROUNDS; k++)
+        ck_assert_int_eq(try_round(w, &ts), 0);
+    ck_assert_uint_gt(overwritten = pt_log_lost(w, POSIXTRACE_LOST_LOG_OVERWRITTEN), 0);
+    limit_files(4096);
+    for (unsigned k = 0; k < ROUNDS; k++) {
+        rc = try_round(w, &ts);
+        if (is_looked_at(k))
+            check_account(fd, false, &lost);
+    }
+    ck_assert_int_eq(rc, -EFBIG);
+    ck_assert_uint_gt(pt_log_lost(w, POSIXTRACE_LOST_LOG_OVERWRITTEN), overwritten);
+    if (_i % 2) {
+        limit_files(INT64_MAX);
+        ck_assert_int_eq(try_round(w, &ts), 0);
+        check_account(fd, false, &lost);
+    }
+    ck_assert_int_eq(pt_log_complete(w, POSIXTRACE_END_SHUTDOWN, &status, NULL, 0),
+                     _i % 2 ? 0 : -EFBIG);
+    pt_log_writer_free(w);
+    check_account(fd, true, &lost);
+    close(fd);
+}
+END_TEST
+
 /* More than the buffer holds while the disk is full: packets are refused. */
 START_TEST(buffer_overflows)
 {
@@ -322,6 +357,7 @@ static void add(TCase *t)
     tcase_add_checked_fixture(t, no_limit, no_limit);
     tcase_add_loop_test(t, full_for_good, 0, 10);
     tcase_add_loop_test(t, full_for_a_while, 0, 10);
+    tcase_add_loop_test(t, loop_within_the_buffer, 0, 10);
     tcase_add_test(t, buffer_overflows);
     tcase_add_test(t, any_moment);
     tcase_add_test(t, no_room_for_the_header);
