@@ -156,6 +156,8 @@ static void close_anyway(struct pt_log_writer *w, int error, int end)
         pt_log_writer_go_back(w);
     whole = w->out.whole;
     pt_log_writer_emergency(w, -error, end);
+    if (!w->resumed && !w->emergency)
+        pt_log_writer_catch_up(w);
     if (!w->emergency || w->resumed)
         return;
     if ((!w->ring.bytes || whole >= PT_LOG_DATA_START + w->ring.bytes) &&
@@ -191,6 +193,8 @@ int pt_log_complete(struct pt_log_writer *w, int end, const struct pt_log_status
     pt_assert_call(count == 0 || authors);
     w->alone = end == POSIXTRACE_END_RECOVERED && !status;
     w->outlived = end == POSIXTRACE_END_SHUTDOWN && status && status->outlived;
+    /* An error of it comes again where the log is closed. */
+    pt_log_writer_catch_up(w);
     if (!error && w->stop_due)
         error = pt_log_writer_stop(w);
     /* Once the emergency status is gone, a log that is cut here needs its numbers.  The dead
@@ -215,7 +219,9 @@ int pt_log_complete_piece(struct pt_log_writer *w)
     return pt_log_complete(w, POSIXTRACE_END_SHUTDOWN, NULL, NULL, 0);
 }
 
-/* Everything but the identity, names and sync points is as in a new log. */
+/* Everything but the identity, names and sync points is as in a new log.  That the number of a round
+ * is missing shows readers which have the events from before the clear that they do not get
+ * others. */
 static void forget(struct pt_log_writer *w)
 {
     pt_author_stats_clear(&w->totals);
@@ -230,16 +236,14 @@ static void forget(struct pt_log_writer *w)
     w->overrun = w->overran = w->uncounted = false;
     w->mark_count = 0;
     w->replace.bytes = 0;
+    w->round++;
 }
 
-/* An empty round.  That a number is missing before it shows readers which have the events from
- * before the clear that they do not get others. */
+/* An empty round.  If it cannot be written, the next one shows the same gap. */
 static int put_gap(struct pt_log_writer *w)
 {
-    int error;
+    int error = pt_log_writer_round(w, 0);
 
-    w->round++;
-    error = pt_log_writer_round(w, 0);
     return error ? error : pt_log_writer_flush(w);
 }
 
@@ -269,9 +273,15 @@ int pt_log_clear(struct pt_log_writer *w)
     pt_output_discard(&w->out, PT_LOG_DATA_START);
     w->out.was_cut = false;
     forget(w);
-    error = pt_log_writer_header(w, 0, 0, 0);
-    if (!error)
-        error = pt_log_writer_copies(w);
-    w->ring.head = pt_output_offset(&w->out) - PT_LOG_DATA_START;
-    return error ? error : put_gap(w);
+    w->header_due = w->copies_due = true;
+    error = pt_log_writer_catch_up(w);
+    if (!w->copies_due) {
+        int gap = put_gap(w);
+
+        error = error ? error : gap;
+    }
+    /* The numbers of an earlier one are from before the clear. */
+    if (error)
+        pt_log_writer_emergency(w, -error, 0);
+    return error;
 }

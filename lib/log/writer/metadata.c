@@ -61,13 +61,16 @@ int pt_log_writer_header(struct pt_log_writer *w, uint32_t flags, uint64_t end_o
                          uint64_t file_end)
 {
     struct pt_log_header h;
+    int error;
 
     fill_header(w, &h);
     h.flags = flags;
     h.end_offset = end_offset;
     h.file_end = file_end;
     pt_log_header_seal(&h);
-    return pt_output_write_at(&w->out, &h, sizeof h, 0);
+    error = pt_output_write_at(&w->out, &h, sizeof h, 0);
+    w->header_due = error != 0;
+    return error;
 }
 
 int pt_log_writer_begin_file(struct pt_log_writer *w)
@@ -190,6 +193,21 @@ int pt_log_writer_copies(struct pt_log_writer *w)
                              0);
         }
     return 0;
+}
+
+/* Packets do not wait for the header, whose block may be the one that cannot be written. */
+int pt_log_writer_catch_up(struct pt_log_writer *w)
+{
+    int header = w->header_due ? pt_log_writer_header(w, 0, 0, 0) : 0;
+    int error = 0;
+
+    /* With a ring, there are copies after it. */
+    if (w->copies_due && !w->ring.bytes) {
+        error = pt_log_writer_copies(w);
+        w->ring.head = pt_output_offset(&w->out) - PT_LOG_DATA_START;
+    }
+    w->copies_due = error != 0;
+    return error ? error : header;
 }
 
 /* Writes a text or SYNC.  With a ring, the packet is written after the ring at once, so that it is

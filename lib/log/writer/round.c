@@ -328,7 +328,10 @@ int pt_log_end_round(struct pt_log_writer *w, const struct pt_log_status *status
                      const struct pt_log_author_totals *authors, size_t count)
 {
     int totals = pt_log_writer_set_totals(w, status, authors, count), error = totals;
+    int due = pt_log_writer_catch_up(w);
 
+    if (!error && w->copies_due)
+        error = due;
     if (!error && w->stop_due)
         error = pt_log_writer_stop(w);
     if (!error)
@@ -340,7 +343,9 @@ int pt_log_end_round(struct pt_log_writer *w, const struct pt_log_status *status
     /* If the file was cut, bytes that could not be written are lost with the rest. */
     if (!error || pt_log_writer_is_cut(w))
         error = pt_log_writer_mend(w);
-    error = pt_log_writer_tell(w, error ? error : totals);
+    if (!error)
+        error = totals ? totals : due;
+    error = pt_log_writer_tell(w, error);
     if (error)
         pt_log_writer_emergency(w, -error, 0);
     return error;

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include "log/reader/state.h"
 #include "log/writer/writer.h"
 #include "log_helpers.h"
 #include "support/run_suite.h"
@@ -26,11 +27,21 @@ static bool is_looked_at(unsigned round)
 
 static off_t limit_of_files = INT64_MAX;
 static unsigned calls;
+/* So many writes of the header fail, after so many of its bytes. */
+static unsigned bad_headers;
+static size_t header_part;
 
 ssize_t pwrite(int fd, const void *from, size_t bytes, off_t offset)
 {
     if (++calls % 7 == 0) {
         errno = EINTR;
+        return -1;
+    }
+    if (bad_headers && offset < (off_t)PT_LOG_STATUS_OFF) {
+        if (offset == 0 && header_part)
+            return syscall(SYS_pwrite64, fd, from, header_part, offset);
+        bad_headers--;
+        errno = EIO;
         return -1;
     }
     if (offset >= limit_of_files) {
@@ -201,8 +212,8 @@ END_TEST
 /* The parts that a LOOP log gives up are in the file, then partly, then only in the buffer. */
 START_TEST(loop_within_the_buffer)
 {
-    struct pt_log_params params =
-        log_params(POSIX_TRACE_LOOP, (logs_are_packed() ? 3000 : 20000) + 977 * (uint64_t)_i);
+    struct pt_log_params params = log_params(POSIX_TRACE_LOOP, (logs_are_packed() ? 3000 : 20000) +
+                                                                   977 * (uint64_t)_i);
     struct pt_log_status status = { .flush_error = EFBIG };
     int fd = log_file(), rc = 0;
     struct pt_log_writer *w = log_writer(fd, &params);
@@ -227,6 +238,68 @@ START_TEST(loop_within_the_buffer)
     }
     ck_assert_int_eq(pt_log_complete(w, POSIXTRACE_END_SHUTDOWN, &status, NULL, 0),
                      _i % 2 ? 0 : -EFBIG);
+    pt_log_writer_free(w);
+    check_account(fd, true, &lost);
+    close(fd);
+}
+END_TEST
+
+/* posix_trace_clear() has made the file empty, and cannot write what a new log begins with: the next
+ * round does, and the log is whole when the process is killed. */
+START_TEST(clear_fails)
+{
+    enum { ALL, HEADER, REST_OF_HEADER, FAILURES };
+    struct pt_log_params params = log_params(_i % 2 ? POSIX_TRACE_LOOP : POSIX_TRACE_APPEND, 20000);
+    int fd = log_file(), failure = _i / 2;
+    struct pt_log_writer *w = log_writer(fd, &params);
+    uint64_t ts = 0, lost;
+    struct pt_log_reader *r;
+
+    ck_assert_int_lt(failure, FAILURES);
+    start();
+    for (unsigned k = 0; k < ROUNDS; k++)
+        ck_assert_int_eq(try_round(w, &ts), 0);
+    bad_headers = failure == ALL ? 0 : 1;
+    header_part = failure == REST_OF_HEADER ? 100 : 0;
+    limit_files(failure == ALL ? 0 : INT64_MAX);
+    ck_assert_int_eq(pt_log_clear(w), failure == ALL ? -EFBIG : -EIO);
+    no_limit();
+    start();
+    ck_assert_int_eq(try_round(w, &ts), 0);
+    check_account(fd, false, &lost);
+    ck_assert_uint_eq(lost, 0);
+    r = log_reader(fd);
+    ck_assert_str_eq(pt_log_reader_text(r, PT_TEXT_NAME, ID_A), "event a");
+    ck_assert_uint_ge(r->whole.part, ROUNDS + 2);
+    pt_log_reader_free(r);
+    pt_log_writer_free(w);
+    close(fd);
+}
+END_TEST
+
+/* A ring begins, and only some bytes of its header can be written: the next round writes a whole
+ * one, also if it has no events, which need no ring. */
+START_TEST(part_of_a_header)
+{
+    struct pt_log_params params = log_params(POSIX_TRACE_LOOP, logs_are_packed() ? 3000 : 20000);
+    struct pt_log_status status = { .status_running = POSIX_TRACE_RUNNING };
+    int fd = log_file(), rc = 0;
+    struct pt_log_writer *w = log_writer(fd, &params);
+    uint64_t ts = 0, lost;
+
+    start();
+    while (ts < 40 * AUTHORS * ROUNDS && rc == 0) {
+        bad_headers = 10;
+        header_part = 100 + 111 * (size_t)_i;
+        rc = try_round(w, &ts);
+    }
+    ck_assert_int_eq(rc, -EIO);
+    bad_headers = 0;
+    ck_assert_int_eq(pt_log_end_round(w, &status, NULL, 0), 0);
+    check_account(fd, false, &lost);
+    ck_assert_int_eq(try_round(w, &ts), 0);
+    check_account(fd, false, &lost);
+    ck_assert_int_eq(pt_log_complete(w, POSIXTRACE_END_SHUTDOWN, &status, NULL, 0), 0);
     pt_log_writer_free(w);
     check_account(fd, true, &lost);
     close(fd);
@@ -358,6 +431,8 @@ static void add(TCase *t)
     tcase_add_loop_test(t, full_for_good, 0, 10);
     tcase_add_loop_test(t, full_for_a_while, 0, 10);
     tcase_add_loop_test(t, loop_within_the_buffer, 0, 10);
+    tcase_add_loop_test(t, clear_fails, 0, 6);
+    tcase_add_loop_test(t, part_of_a_header, 0, 4);
     tcase_add_test(t, buffer_overflows);
     tcase_add_test(t, any_moment);
     tcase_add_test(t, no_room_for_the_header);
