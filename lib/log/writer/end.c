@@ -219,9 +219,9 @@ int pt_log_complete_piece(struct pt_log_writer *w)
     return pt_log_complete(w, POSIXTRACE_END_SHUTDOWN, NULL, NULL, 0);
 }
 
-/* Everything but the identity, names and sync points is as in a new log.  That the number of a round
- * is missing shows readers which have the events from before the clear that they do not get
- * others. */
+/* Everything but the identity, names and sync points is as in a new log.  That the number of a
+ * round is missing shows readers which have the events from before the clear that they do not
+ * get others. */
 static void forget(struct pt_log_writer *w)
 {
     pt_author_stats_clear(&w->totals);

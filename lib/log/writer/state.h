@@ -108,9 +108,9 @@ struct pt_log_writer {
         bool stopped; /* as below */
     } marks[PT_MARKS];
     unsigned mark_count;
-    int rest_error; /* which lost the rest of a packet, until a call returns it */
+    int rest_error;              /* which lost the rest of a packet, until a call returns it */
     bool header_due, copies_due; /* could not be written, or not entirely: the next round does */
-    bool uncounted; /* counts are higher than the events in the log */
+    bool uncounted;              /* counts are higher than the events in the log */
     bool full;
     bool overrun;              /* since it was asked for */
     bool overran;              /* ever: the value in the log */
@@ -176,7 +176,7 @@ uint32_t pt_log_writer_sync_packet(struct pt_log_writer *w, void *at, const stru
 int pt_log_writer_note_sync(struct pt_log_writer *w, const struct pt_sync *point);
 /* Copies of all sync points and names, into the buffer. */
 int pt_log_writer_copies(struct pt_log_writer *w);
-/* Writes what is due. */
+/* Writes the header and the copies, if they are due. */
 int pt_log_writer_catch_up(struct pt_log_writer *w);
 
 /* store.c */

@@ -244,8 +244,8 @@ START_TEST(loop_within_the_buffer)
 }
 END_TEST
 
-/* posix_trace_clear() has made the file empty, and cannot write what a new log begins with: the next
- * round does, and the log is whole when the process is killed. */
+/* posix_trace_clear() has made the file empty, and cannot write what a new log begins with: the
+ * next round does, and the log is whole when the process is killed. */
 START_TEST(clear_fails)
 {
     enum { ALL, HEADER, REST_OF_HEADER, FAILURES };
