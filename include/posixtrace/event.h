@@ -132,12 +132,13 @@ int posixtrace_seek(trace_id_t trid, int64_t ns);
  * As long as posixtrace_get_info() reports POSIXTRACE_END_ACTIVE, the reader gets only
  * flush rounds that are completely in the file.  After that it gets the rest, also events
  * that a writer that died had not written yet, and then nothing any more.  Together these
- * are the events of the complete log, one by one.
+ * are the events of the complete log, one by one, unless a call says that some are missing.
  *
  * *gap is true if events are missing between those that were returned and the next one:
  * overwritten in a log of the policy LOOP before they were read, cleared, or damaged.  A
- * round that is not whole, or not known to be, is skipped.  Never waits.  Each
- * call reads all of an incomplete log through.  Thread-safe, not async-signal-safe.
+ * round that is not whole, or not known to be, is skipped, the last one, too: a reader that
+ * opens the log again gets the rest of a round that is larger than its LOOP log.  Never waits.
+ * Each call reads all of an incomplete log through.  Thread-safe, not async-signal-safe.
  *
  * EINVAL  trid is not a pre-recorded stream, gap is NULL, or the file is no log any more
  * ESPIPE  the log is read from a pipe, which is followed by reading
