@@ -163,7 +163,7 @@ static void close_anyway(struct pt_log_writer *w, int error, int end)
     if ((!w->ring.bytes || whole >= PT_LOG_DATA_START + w->ring.bytes) &&
         pt_output_truncate(&w->out, whole) != 0)
         return;
-    /* Without later rounds: no reader takes a header of which only some bytes are there. */
+    /* No later round will repair it, and no reader takes a header that was written in part. */
     for (int i = 0; i < CLOSE_TRIES && !w->closed; i++)
         w->closed = pt_log_writer_header(w, PT_LOG_COMPLETE, 0, 0) == 0;
 }
