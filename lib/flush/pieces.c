@@ -140,7 +140,7 @@ void pt_pieces_look(struct pt_flusher *f)
 {
     struct pt_pieces *p = &f->pieces;
 
-    if (p->on && p->limits.ns && !p->due_ns && pt_log_events(f->writer))
+    if (p->on && !p->gone && p->limits.ns && !p->due_ns && pt_log_events(f->writer))
         p->due_ns = pt_clock_ns(CLOCK_MONOTONIC) + p->limits.ns;
 }
 
@@ -451,7 +451,9 @@ void pt_pieces_turn(struct pt_flusher *f)
     pt_flush_cycle(f, PT_TOTALS_SEAM);
     pt_flush_shows(f, false);
     p->not_before_ns = 0;
-    if (p->number == before)
+    if (p->gone)
+        p->due_ns = 0;
+    else if (p->number == before)
         p->due_ns = p->not_before_ns = pt_clock_ns(CLOCK_MONOTONIC) + AGAIN_NS;
     else
         pt_pieces_look(f);

@@ -128,6 +128,12 @@ int pt_names_create_in(struct pt_names **names, struct pt_dir *dir, uint32_t mak
     make_id(dir, maker, start, id);
     pt_dir_hex_name(file, 64, 'n', id, "");
     r = new_map(names, dir, file, before, &named);
+    /* Where there is no room for the map, there may be for the page. */
+    if (r == 0 && before && !named && dir->fd >= 0) {
+        munmap((char *)*names - before, before + MAP_BYTES + PT_PAGE);
+        before = 0;
+        r = new_map(names, dir, file, 0, &named);
+    }
     if (r == 0) {
         (*names)->layout = LAYOUT;
         (*names)->size = MAP_BYTES;

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/statfs.h>
+#include <unistd.h>
 #include "base/sys.h"
 #include "place/room.h"
 
@@ -47,11 +48,15 @@ static bool memory_has_room(uint64_t bytes)
 static bool has_room(int fd, uint64_t bytes)
 {
     struct statfs fs;
+    uint64_t block, free_blocks;
 
     if (fstatfs(fd, &fs) < 0)
         return true;
+    block = (uint64_t)(fs.f_frsize > 0 ? fs.f_frsize : fs.f_bsize);
+    /* Root may have what the file system keeps in reserve. */
+    free_blocks = geteuid() == 0 ? fs.f_bfree : fs.f_bavail;
     /* A file system without a limit has no blocks. */
-    if (fs.f_blocks > 0 && bytes / (uint64_t)fs.f_bsize > (uint64_t)fs.f_bavail)
+    if (fs.f_blocks > 0 && block > 0 && bytes / block > free_blocks)
         return false;
     return fs.f_type != TMPFS_MAGIC || memory_has_room(bytes);
 }

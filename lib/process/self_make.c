@@ -273,6 +273,11 @@ static struct pt_self *make_new(bool by_control)
     pt_fork_part();
     no_offset = pt_time_learn();
     old = parent = pt_self_latest();
+    if (parent && pt_self_is_own(parent)) { /* another thread has made it meanwhile */
+        publish(parent);
+        errno = saved;
+        return parent;
+    }
     s = pt_self_words() ? build(parent, by_control, no_offset) : NULL;
     if (s && stops(pt_inherit(s, parent), by_control)) {
         discard(s, parent);

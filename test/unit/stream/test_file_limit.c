@@ -24,6 +24,7 @@
 #include "page/dir_step.h"
 #include "place/dir.h"
 #include "place/place.h"
+#include "process/self.h"
 #include "shm_helpers.h"
 #include "startup/self_record_log.h"
 #include "support/stream_inside.h"
@@ -107,6 +108,26 @@ START_TEST(first_event)
     ck_assert(has_file(PT_DIR_STEP_FILE));
     ck_assert_uint_eq(info_of(trid).events, 6);
     ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+}
+END_TEST
+
+/* Has this process, which has traced, a page that a controller finds? */
+static int has_page(void *nothing)
+{
+    const struct pt_self *self;
+
+    (void)nothing;
+    posix_trace_event(POSIX_TRACE_UNNAMED_USEREVENT, NULL, 0);
+    self = pt_self_latest();
+    return self && self->page_file[0] && has_file(self->page_file) ? 0 : 1;
+}
+
+/* Not large enough for the map of the names, or for the map and the page in one file. */
+START_TEST(page_alone)
+{
+    static const rlim_t limits[] = { 100 << 10, 1255 << 10 };
+
+    in_child(limits[_i], has_page, NULL);
 }
 END_TEST
 
@@ -215,6 +236,7 @@ END_TEST
 static void add(TCase *t)
 {
     tcase_add_test(t, first_event);
+    tcase_add_loop_test(t, page_alone, 0, 2);
     tcase_add_test(t, create);
     tcase_add_test(t, small_files);
     tcase_add_test(t, to_the_byte);

@@ -582,7 +582,25 @@ START_TEST(name_is_taken)
 }
 END_TEST
 
-/* All events since are lost, which the status shows at once and the shutdown returns. */
+static void sleep_ms(unsigned ms)
+{
+    nanosleep(&(struct timespec){ ms / 1000, ms % 1000 * 1000000L }, NULL);
+}
+
+/* In a fifth of a second without events, later than the flush thread would try again. */
+static void expect_rest(void)
+{
+    struct timespec from, to;
+
+    sleep_ms(1100);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &from);
+    sleep_ms(200);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &to);
+    ck_assert_int_lt((to.tv_sec - from.tv_sec) * 1000000000L + to.tv_nsec - from.tv_nsec, 50000000);
+}
+
+/* All events since are lost, which the status shows at once and the shutdown returns; the flush
+ * thread sleeps. */
 START_TEST(folder_is_removed)
 {
     struct posix_trace_status_info status;
@@ -605,6 +623,7 @@ START_TEST(folder_is_removed)
     ck_assert_uint_eq(info.events, 4);
     ck_assert_uint_eq(info.lost[POSIXTRACE_LOST_LOG_ERROR], 4);
     ck_assert_int_eq(posix_trace_get_status(trid, &status), 0);
+    expect_rest();
     ck_assert_int_eq(posix_trace_shutdown(trid), ENOENT);
 }
 END_TEST
