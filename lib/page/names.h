@@ -66,7 +66,11 @@ int pt_names_create(struct pt_names **names, char file[64]);
 int pt_names_create_of(struct pt_names **names, uid_t uid, char file[64]);
 /* maker: the process that makes it, its start time 0 if unknown.  front, if not NULL: memory for a
  * process page in the same file, before the map, mapped by itself; NULL: there is none. */
-#define PT_NAMES_FRONT 16384u
+#define PT_NAMES_PAGE 16384u
+/* The page's mapping by its own name may lie just before one of the map.  valgrind 3.19 would take
+ * the two for one if they followed each other in the file, too, and an assertion of its own fails
+ * as the names of the file differ; so there is a gap. */
+#define PT_NAMES_FRONT (PT_NAMES_PAGE + PT_PAGE)
 struct pt_names_front {
     void *memory;
 };

@@ -26,7 +26,7 @@
 const struct pt_page pt_page_unknown = {
     .shadows = UINT64_MAX, .gates = { ONES256, ONES256, ONES256, ONES256, ONES64, ONES64, ONES64 }
 };
-_Static_assert(PAGE_BYTES == PT_NAMES_FRONT, "a page fills the front of a name map");
+_Static_assert(PAGE_BYTES == PT_NAMES_PAGE, "a page fits into the front of a name map");
 _Static_assert(PT_ID_MAX == 4 * 256 + 3 * 64, "every gate of pt_page_unknown is set");
 
 static char *put_number(char *to, uint64_t n)

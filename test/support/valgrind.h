@@ -9,6 +9,7 @@
  *   seccomp         valgrind makes system calls of its own
  *   killed_create   one place of four: each takes half a minute
  *   shared_memory   valgrind has no clone() but that of threads and of fork()
+ *   exit_meanwhile  threads that live at the end of a program are leaks for it
  *   wake; shm mapping_list, hostile_end
  *                   single steps are valgrind's
  *   space           a limit of address space is valgrind's own, too

@@ -22,6 +22,7 @@
 #include "stream/handle.h"
 #include "support/need.h"
 #include "support/run_suite.h"
+#include "support/valgrind.h"
 
 #if defined __GLIBC__
 #include <gnu/libc-version.h>
@@ -445,5 +446,7 @@ static void add(TCase *t)
 
 int main(void)
 {
+    if (is_under_valgrind())
+        return TEST_SKIPPED;
     return run_suite("exit meanwhile", "exit() while other threads are in calls", NULL, add);
 }
