@@ -225,9 +225,8 @@ static void stay(void)
 /* ThreadSanitizer lets no thread start in a child of several threads; for AddressSanitizer the
  * streams of threads that the child does not have are leaks. */
 #if !defined __SANITIZE_THREAD__ && !defined __SANITIZE_ADDRESS__
-/* A child forked meanwhile does not wait for a thread that it does not have; and it does wait for
- * its own. */
-static void fork_in_shutdown(int fd)
+/* Forks while another thread is in a shutdown; ends as its child does. */
+static void fork_meanwhile(void (*run)(int), int fd)
 {
     pid_t pid;
     int status;
@@ -240,31 +239,34 @@ static void fork_in_shutdown(int fd)
     NEED(pid >= 0);
     if (pid == 0) {
         alarm(HANG_S / 2);
-        pt_store_seqcst(&arrived, 0u);
-        exit_in_shutdown(fd);
+        run(fd);
     }
     NEED(waitpid(pid, &status, 0) == pid);
     _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
 }
 
+static void exit_in_new_shutdown(int fd)
+{
+    pt_store_seqcst(&arrived, 0u);
+    exit_in_shutdown(fd);
+}
+
+static void exit_with_log(int fd)
+{
+    create(fd);
+    exit(STATUS);
+}
+
+/* A child forked meanwhile does not wait for a thread that it does not have; and it does wait for
+ * its own. */
+static void fork_in_shutdown(int fd)
+{
+    fork_meanwhile(exit_in_new_shutdown, fd);
+}
+
 static void exit_in_forked_child(int fd)
 {
-    pid_t pid;
-    int status;
-
-    create(-1);
-    in_shutdown = stay;
-    begin_thread(shut_down, NULL);
-    wait_until(&arrived);
-    pid = fork();
-    NEED(pid >= 0);
-    if (pid == 0) {
-        alarm(HANG_S / 2);
-        create(fd);
-        exit(STATUS);
-    }
-    NEED(waitpid(pid, &status, 0) == pid);
-    _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
+    fork_meanwhile(exit_with_log, fd);
 }
 
 START_TEST(forked_child)

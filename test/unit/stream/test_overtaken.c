@@ -51,21 +51,29 @@ static uint64_t next_time(void)
     return r == PT_LIVE_EVENT ? e.ts : 0;
 }
 
-/* The event that takes the chunk has read its clock before the last ones that the chunk had before,
- * and it stays the only one there. */
-START_TEST(old_position_is_not_stored)
+/* A LOOP stream with one chunk to take, its consumer, and two writers. */
+static void begin(uint32_t *first, uint32_t *second)
 {
-    static const uint32_t before[] = { 140, 150, 160 }, after[] = { 145 };
-    uint32_t holder, first, second, chunk;
+    uint32_t holder;
 
     ring_create(&seg, 64000);
     seg.g.attr.stream_policy = POSIX_TRACE_LOOP;
     seg.h->window = 1;
     holder = ring_attach(&seg, 0);
-    first = ring_attach(&seg, 1);
-    second = ring_attach(&seg, 2);
+    *first = ring_attach(&seg, 1);
+    *second = ring_attach(&seg, 2);
     ck_assert_int_eq(pt_consumer_init(&live, &seg), 0);
     hold_all_but_one(holder);
+}
+
+/* The event that takes the chunk has read its clock before the last ones that the chunk had before,
+ * and it stays the only one there. */
+START_TEST(old_position_is_not_stored)
+{
+    static const uint32_t before[] = { 140, 150, 160 }, after[] = { 145 };
+    uint32_t first, second, chunk;
+
+    begin(&first, &second);
     chunk = record(first, 3, before);
     end_chunk(first, chunk, 160);
     ck_assert_uint_eq(next_time(), 140);
@@ -96,17 +104,10 @@ END_TEST
 START_TEST(late_position_says_nothing_was_consumed)
 {
     static const uint32_t before[] = { 140, 150 }, after[] = { 200, 210 };
-    uint32_t holder, first, second, chunk;
+    uint32_t first, second, chunk;
     struct pt_cursor *c;
 
-    ring_create(&seg, 64000);
-    seg.g.attr.stream_policy = POSIX_TRACE_LOOP;
-    seg.h->window = 1;
-    holder = ring_attach(&seg, 0);
-    first = ring_attach(&seg, 1);
-    second = ring_attach(&seg, 2);
-    ck_assert_int_eq(pt_consumer_init(&live, &seg), 0);
-    hold_all_but_one(holder);
+    begin(&first, &second);
     chunk = record(first, 2, before);
     end_chunk(first, chunk, 150);
     ck_assert_uint_eq(next_time(), 140);
