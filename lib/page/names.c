@@ -118,7 +118,7 @@ static int new_map(struct pt_names **names, struct pt_dir *dir, const char *file
 }
 
 int pt_names_create_in(struct pt_names **names, struct pt_dir *dir, uint32_t maker, uint64_t start,
-                       char file[64], struct pt_names_front *front)
+                       char file[64], void **front)
 {
     size_t before = front && may_have_front() ? PT_NAMES_FRONT : 0;
     int saved = errno, r;
@@ -143,7 +143,7 @@ int pt_names_create_in(struct pt_names **names, struct pt_dir *dir, uint32_t mak
         pt_store_release(&(*names)->magic, PT_NAMES_MAGIC);
     }
     if (r == 0 && front)
-        front->memory = before ? (char *)*names - before : NULL;
+        *front = before ? (char *)*names - before : NULL;
     if (!named)
         file[0] = '\0';
     errno = saved;

@@ -64,18 +64,15 @@ _Static_assert(offsetof(struct pt_names, arena) == 16440, "the same on 32-bit an
 /* A new map, mapped; file gets its name ("" if it has none).  Async-signal-safe. */
 int pt_names_create(struct pt_names **names, char file[64]);
 int pt_names_create_of(struct pt_names **names, uid_t uid, char file[64]);
-/* maker: the process that makes it, its start time 0 if unknown.  front, if not NULL: memory for a
- * process page in the same file, before the map, mapped by itself; NULL: there is none. */
 #define PT_NAMES_PAGE 16384u
 /* The page's mapping by its own name may lie just before one of the map.  valgrind 3.19 would take
  * the two for one if they followed each other in the file, too, and an assertion of its own fails
  * as the names of the file differ; so there is a gap. */
 #define PT_NAMES_FRONT (PT_NAMES_PAGE + PT_PAGE)
-struct pt_names_front {
-    void *memory;
-};
+/* maker: the process that makes it, its start time 0 if unknown.  front, if not NULL, gets memory
+ * for a process page in the same file, before the map, or NULL. */
 int pt_names_create_in(struct pt_names **names, struct pt_dir *dir, uint32_t maker, uint64_t start,
-                       char file[64], struct pt_names_front *front);
+                       char file[64], void **front);
 /* Bytes of a file with such a front. */
 uint64_t pt_names_fronted_bytes(void);
 /* Maps the map of that name. */

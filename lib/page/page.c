@@ -257,12 +257,11 @@ int pt_page_create_in(struct pt_page **page, struct pt_page_dir *dir, uint32_t p
 
 /* The file of the map gets a second name: it is complete before. */
 int pt_page_create_front(struct pt_page **page, struct pt_page_dir *dir, uint32_t pid,
-                         uint64_t start, const char *names_file, char file[64],
-                         struct pt_names_front *front)
+                         uint64_t start, const char *names_file, char file[64], void *front)
 {
     int saved = errno, r = -ENOSPC;
 
-    *page = front->memory;
+    *page = front;
     fill_page(*page, dir->pid_ns, pid, start, names_file);
     put_name(file, pid, start, dir->pid_ns);
     if (names_file[0])

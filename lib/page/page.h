@@ -102,8 +102,7 @@ int pt_page_create_in(struct pt_page **page, struct pt_page_dir *dir, uint32_t p
                       const char *names_file, char file[64]);
 /* The same in the front of that new name map; if another page is found, the front is unmapped. */
 int pt_page_create_front(struct pt_page **page, struct pt_page_dir *dir, uint32_t pid,
-                         uint64_t start, const char *names_file, char file[64],
-                         struct pt_names_front *front);
+                         uint64_t start, const char *names_file, char file[64], void *front);
 /* Maps the page of any process of this user, or of that one.  -ENOENT; -EINVAL: of
  * another version of the library, or forged; ... */
 int pt_page_open(struct pt_page **page, uint32_t pid, uint64_t start, char file[64]);

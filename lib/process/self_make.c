@@ -75,7 +75,7 @@ struct making {
     struct pt_process process;
     bool is_ours; /* process is valid */
     bool by_control;
-    struct pt_names_front front; /* of a name map of its own */
+    void *front; /* of a name map of its own */
 };
 
 /* The names of a new image: its page's, its family's, or a map of its own. */
@@ -140,9 +140,9 @@ static int build_new(struct pt_self *s, struct held *held, struct making *m)
 
     if (r < 0)
         return r;
-    if (m->front.memory)
+    if (m->front)
         r = pt_page_create_front(&s->page, &m->dir, s->pid, s->start, s->names_file, s->page_file,
-                                 &m->front);
+                                 m->front);
     else
         r = pt_page_create_in(&s->page, &m->dir, s->pid, s->start, s->names_file, s->page_file);
     if (r < 0)
