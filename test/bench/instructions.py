@@ -5,9 +5,8 @@
 
 Compares them with kept numbers.
 
-callgrind counts the instructions between entering and leaving the function.  The difference between
-a run with N and one with 2 N calls, divided by N, is exact, because the additional work of the
-first calls is in both.  So the fast path cannot grow unnoticed, on any machine, however busy.
+callgrind counts the instructions between entering and leaving the function, after the first calls,
+which do additional work.  So the fast path cannot grow unnoticed, on any machine, however busy.
 
 The numbers depend on compiler and options: instructions.txt has a line for each
 "key" (compiler, major version, processor, optimisation).  A key that is not
@@ -44,12 +43,13 @@ def kept_numbers(text):
     return kept
 
 
-def instructions(valgrind, program, work, calls, same):
+def instructions(valgrind, program, work, same):
+    """Of all CALLS calls.  same: another work was counted, so this one can be."""
     with tempfile.TemporaryDirectory() as folder:
         out = pathlib.Path(folder) / "callgrind.out"
         done = subprocess.run(
             [valgrind, "--tool=callgrind", f"--toggle-collect={SITES.get(work, 'posix_trace_event')}",
-             f"--callgrind-out-file={out}", program, work, str(calls)],
+             "--zero-before=begin_counting", f"--callgrind-out-file={out}", program, work, str(CALLS)],
             capture_output=True, text=True)
         if done.returncode == NOT_HERE:
             print(done.stdout.strip())
@@ -60,21 +60,18 @@ def instructions(valgrind, program, work, calls, same):
         total = re.search(r'^(?:summary|totals): (\d+)', out.read_text() if out.exists() else "",
                           flags=re.M)
         if done.returncode or not total:
-            sys.exit(f"{program} {work} {calls} under callgrind: exit {done.returncode}\n"
+            sys.exit(f"{program} {work} {CALLS} under callgrind: exit {done.returncode}\n"
                      f"{done.stdout}{done.stderr}")
         return int(total.group(1))
 
 
 def count(valgrind, program, work, same=False):
-    """Instructions of one call.  same: another work was counted, so this one can be."""
-    uneven = same or work in UNEVEN
-    difference = (instructions(valgrind, program, work, 2 * CALLS, same) -
-                  instructions(valgrind, program, work, CALLS, same))
+    """Instructions of one call."""
+    total = instructions(valgrind, program, work, same)
     # A flush thread runs beside it, which now and then asks one of the calls for more.
-    if difference <= 0 or (difference % CALLS and not uneven):
-        sys.exit(f"{work}: {CALLS} more calls took {difference} more instructions: not the same "
-                 f"for each call, or none at all")
-    return difference // CALLS
+    if total == 0 or (total % CALLS and not same and work not in UNEVEN):
+        sys.exit(f"{work}: {CALLS} calls took {total} instructions: not the same for each, or none")
+    return total // CALLS
 
 
 def judge(work, found, kept):
