@@ -82,7 +82,7 @@ static void nest(void)
     struct pt_thread *t = pt_thread_get(pt_self_peek());
 
     ck_assert_ptr_nonnull(t);
-    pt_store_seqcst(&t->word, pt_thread_word(t->stack_top, PT_LEVELS));
+    pt_store_seqcst(&t->word, pt_thread_word(t->stack_top - 16, PT_LEVELS));
     trace_and_fork();
     pt_store_seqcst(&t->word, (uint64_t)PT_THREAD_IDLE);
 }
