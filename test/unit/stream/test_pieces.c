@@ -607,13 +607,16 @@ START_TEST(folder_is_removed)
     struct posixtrace_info info;
     uint64_t lost, n = 0;
     trace_id_t trid;
+    int r;
 
     trid = create("b", 1);
     posix_trace_event(type, &n, sizeof n);
     remove_all();
     for (unsigned i = 0; i < 3; i++) {
         posix_trace_event(type, &n, sizeof n);
-        ck_assert_int_eq(posix_trace_flush(trid), i ? ENOENT : 0);
+        r = posix_trace_flush(trid);
+        /* The first one begins before an error, if no round of the flush thread's own came. */
+        ck_assert(r == ENOENT || (r == 0 && i == 0));
         do
             ck_assert_int_eq(posixtrace_lost(trid, POSIXTRACE_LOST_LOG_ERROR, &lost), 0);
         while (lost < i + 2);

@@ -538,5 +538,5 @@ static void add(TCase *tc)
 
 int main(void)
 {
-    return run_suite("stream checkpoint", "books", prepare, add);
+    return run_suite("consumer checkpoint", "books", prepare, add);
 }

@@ -94,5 +94,5 @@ static void add(TCase *tc)
 
 int main(void)
 {
-    return run_suite("stream late", "late", NULL, add);
+    return run_suite("control late", "late", NULL, add);
 }

@@ -293,5 +293,5 @@ static void add(TCase *t)
 
 int main(void)
 {
-    return run_suite("stream owner", "owner", prepare, add);
+    return run_suite("control owner", "owner", prepare, add);
 }

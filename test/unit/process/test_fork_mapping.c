@@ -196,5 +196,5 @@ int main(void)
 {
     if (is_under_valgrind())
         return TEST_SKIPPED;
-    return run_suite("stream fork_mapping", "stream fork_mapping", NULL, add);
+    return run_suite("process fork_mapping", "stream fork_mapping", NULL, add);
 }

@@ -98,5 +98,5 @@ static void add(TCase *tc)
 
 int main(void)
 {
-    return run_suite("stream flooded", "flooded", NULL, add);
+    return run_suite("consumer flooded", "flooded", NULL, add);
 }

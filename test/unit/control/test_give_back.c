@@ -411,5 +411,5 @@ static void add(TCase *tc)
 
 int main(void)
 {
-    return run_suite("stream give_back", "stream give_back", NULL, add);
+    return run_suite("control give_back", "stream give_back", NULL, add);
 }

@@ -643,5 +643,5 @@ static void add(TCase *t)
 
 int main(void)
 {
-    return run_suite("stream pages", "pages", prepare, add);
+    return run_suite("process pages", "pages", prepare, add);
 }

@@ -333,5 +333,5 @@ int main(void)
 {
     if (is_under_valgrind())
         return TEST_SKIPPED;
-    return run_suite("stream fork_part", "stream fork_part", NULL, add);
+    return run_suite("process fork_part", "stream fork_part", NULL, add);
 }

@@ -139,5 +139,5 @@ static void add(TCase *tc)
 
 int main(void)
 {
-    return run_suite("stream time_namespace", "time_namespace", NULL, add);
+    return run_suite("process time_namespace", "time_namespace", NULL, add);
 }

@@ -148,5 +148,5 @@ static void add(TCase *tc)
 
 int main(void)
 {
-    return run_suite("stream control_past", "stream control_past", NULL, add);
+    return run_suite("control past", "stream control_past", NULL, add);
 }

@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /* What the tests of posixtrace_attach() share: a stream with ticks, which have numbers, and its
  * onlooker in the same process. */
-#ifndef TEST_UNIT_STREAM_ATTACH_HELPERS_H
-#define TEST_UNIT_STREAM_ATTACH_HELPERS_H
+#ifndef TEST_UNIT_CONSUMER_ATTACH_HELPERS_H
+#define TEST_UNIT_CONSUMER_ATTACH_HELPERS_H
 
 #include <check.h>
 #include <stdint.h>

@@ -176,5 +176,5 @@ static void add(TCase *tc)
 
 int main(void)
 {
-    return run_suite("stream old_epoch", "stream old_epoch", NULL, add);
+    return run_suite("process old_epoch", "stream old_epoch", NULL, add);
 }

@@ -504,5 +504,5 @@ int main(int argc, char **argv)
 {
     if (argc == 3 && strcmp(argv[1], IMAGE) == 0)
         return be_image(argv[2]);
-    return run_suite("stream place", "place", prepare, add);
+    return run_suite("process place", "place", prepare, add);
 }

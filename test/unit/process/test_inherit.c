@@ -462,5 +462,5 @@ int main(int argc, char **argv)
     if (argc > 1)
         return be_image(argv[1]);
     image_prepare(shared_path);
-    return run_suite("stream inherit", "inherit", prepare, add);
+    return run_suite("process inherit", "inherit", prepare, add);
 }

@@ -148,5 +148,5 @@ static void add(TCase *tc)
 
 int main(void)
 {
-    return run_suite("stream fork_early", "stream fork_early", NULL, add);
+    return run_suite("process fork_early", "stream fork_early", NULL, add);
 }
