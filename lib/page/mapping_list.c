@@ -128,18 +128,16 @@ bool pt_mapping_list_has(const struct pt_names *n, uint32_t pid)
 static int store(struct pt_names *n, enum pt_mapping_room kind, const char *text, size_t length,
                  uint64_t *entry)
 {
-    uint32_t off = pt_load_relaxed(&n->mapping_bytes);
-    char *at;
+    char *texts = list_of(n)->text;
+    const struct pt_names_part part = { texts, parts[kind].bytes - (uint32_t)length - 1,
+                                        PT_MAPPING_MAX + 1u };
+    uint32_t off;
+    int r = pt_names_take(&part, &n->mapping_bytes, (uint32_t)length + 1, &off);
 
-    do {
-        at = list_of(n)->text + off;
-        if (off > LAST_TEXT || off + length >= parts[kind].bytes)
-            return -ENOSPC;
-        if (pt_names_back(at, length + 1) < 0)
-            return -ENOMEM;
-    } while (!pt_cas_seqcst(&n->mapping_bytes, &off, off + (uint32_t)length + 1));
-    memcpy(at, text, length);
-    at[length] = '\0';
+    if (r < 0)
+        return r;
+    memcpy(texts + off, text, length);
+    texts[off + length] = '\0';
     *entry = off | (uint64_t)length << 32 | IN_USE;
     return 0;
 }
@@ -148,22 +146,24 @@ int pt_mapping_list_add(struct pt_names *n, enum pt_mapping_room kind, const cha
                         size_t length, uint32_t *id)
 {
     struct pt_mapping_list *list = list_of(n);
-    uint64_t mine;
-    int r = length <= PT_MAPPING_MAX ? 0 : -EINVAL;
+    uint64_t mine = 0;
 
-    if (r == 0 && pt_load_acquire(&n->mappings) >= parts[kind].count)
-        return -ENOSPC;
-    r = r == 0 ? store(n, kind, text, length, &mine) : r;
-    while (r == 0) {
+    if (length > PT_MAPPING_MAX)
+        return -EINVAL;
+    for (;;) {
         uint32_t i = pt_load_acquire(&n->mappings), count = i;
         uint64_t none = 0;
         bool done;
+        int r;
 
         if (i >= parts[kind].count)
             return -ENOSPC;
+        /* The entry first: a text that gets none has used up room. */
         r = pt_names_back(&list->entry[i], sizeof list->entry[i]);
+        if (r == 0 && !mine)
+            r = store(n, kind, text, length, &mine);
         if (r < 0)
-            return -ENOMEM;
+            return r;
         done = pt_cas_seqcst(&list->entry[i], &none, mine);
         pt_cas_seqcst(&n->mappings, &count, i + 1);
         if (done) {
@@ -171,7 +171,6 @@ int pt_mapping_list_add(struct pt_names *n, enum pt_mapping_room kind, const cha
             return 0;
         }
     }
-    return r;
 }
 
 int pt_mapping_list_back(const struct pt_names *n)

@@ -314,16 +314,25 @@ static bool same_name(const struct pt_names *n, uint64_t e, const char *name, si
     return stored && memcmp(stored, name, length) == 0;
 }
 
+int pt_names_take(const struct pt_names_part *part, uint32_t *used, uint32_t bytes, uint32_t *off)
+{
+    *off = pt_load_relaxed(used);
+    do {
+        if (*off > part->last)
+            return -ENOSPC;
+        if (pt_names_back(part->begin + *off, part->longest) < 0)
+            return -ENOMEM;
+    } while (!pt_cas_seqcst(used, off, *off + bytes));
+    return 0;
+}
+
 /* Takes room in the arena and writes the name there. */
 static int store_name(struct pt_names *n, const char *name, size_t length, uint64_t *entry)
 {
-    uint32_t off = pt_add_relaxed(&n->used, (uint32_t)length + 1);
+    const struct pt_names_part part = { n->arena, LAST_OFFSET, TRACE_EVENT_NAME_MAX + 1u };
+    uint32_t off;
 
-    if (off > LAST_OFFSET) {
-        pt_store_relaxed(&n->used, ARENA_BYTES);
-        return -ENOMEM;
-    }
-    if (pt_names_back(n->arena + off, length + 1) < 0)
+    if (pt_names_take(&part, &n->used, (uint32_t)length + 1, &off) < 0)
         return -ENOMEM;
     memcpy(n->arena + off, name, length + 1);
     *entry = off | (uint64_t)length << 32 | (uint64_t)hash_name(name, length) << 48;
@@ -428,16 +437,14 @@ uint32_t pt_names_end(const struct pt_names *n)
 static int store_description(struct pt_names *n, uint32_t id, const char *text, size_t length,
                              uint64_t *entry)
 {
-    uint32_t off = pt_add_relaxed(&n->described, (uint32_t)length + 1);
-    char *at = n->arena + ARENA_BYTES + off;
+    const struct pt_names_part part = { n->arena + ARENA_BYTES, TEXT_BYTES - ((uint32_t)length + 1),
+                                        PT_DESCRIPTION_MAX + 1u };
+    uint32_t off;
+    int r = pt_names_take(&part, &n->described, (uint32_t)length + 1, &off);
 
-    if (off > TEXT_BYTES - (length + 1)) {
-        pt_store_relaxed(&n->described, TEXT_BYTES);
-        return -ENOSPC;
-    }
-    if (pt_names_back(at, length + 1) < 0)
-        return -ENOMEM;
-    memcpy(at, text, length + 1);
+    if (r < 0)
+        return r;
+    memcpy(n->arena + ARENA_BYTES + off, text, length + 1);
     *entry = (ARENA_BYTES + off) | (uint64_t)length << 32 |
              (uint64_t)(id - PT_ID_NAMED_FIRST) << 48;
     return 0;

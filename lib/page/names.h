@@ -151,14 +151,26 @@ static inline bool pt_names_own_in_use(const struct pt_names *names)
     return pt_load_relaxed(&names->own_in_use) != 0;
 }
 
-/* Reserves memory for the pages that hold these bytes of a map. */
+/* Reserves memory for the pages that hold these bytes of a map; for no bytes none. */
 static inline int pt_names_back(const void *at, size_t bytes)
 {
     uintptr_t from = (uintptr_t)at & ~(uintptr_t)(PT_PAGE - 1);
     uintptr_t to = ((uintptr_t)at + bytes + PT_PAGE - 1) & ~(uintptr_t)(PT_PAGE - 1);
 
-    return to == from ? 0 : pt_sys_populate((void *)from, to - from);
+    return bytes == 0 ? 0 : pt_sys_populate((void *)from, to - from);
 }
+
+/* A part of the map for texts.  Readers reserve memory for a longest text where one begins.  So do
+ * writers: else a full file system would hide from all what they have stored. */
+struct pt_names_part {
+    const char *begin;
+    uint32_t last;    /* where a text may begin at most */
+    uint32_t longest; /* bytes, with the NUL */
+};
+
+/* Hands out bytes of the part from *off on, once there is memory for a longest text: without, a
+ * full file system would use the part up.  -ENOSPC, -ENOMEM. */
+int pt_names_take(const struct pt_names_part *part, uint32_t *used, uint32_t bytes, uint32_t *off);
 
 /* The name of an id, or NULL; checked, so also of hostile maps. */
 const char *pt_names_get(const struct pt_names *names, uint32_t id);
