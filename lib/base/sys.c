@@ -59,6 +59,19 @@ void *pt_sys_pages(size_t bytes)
     return p == MAP_FAILED ? NULL : p;
 }
 
+void *pt_sys_wiped_pages(size_t bytes)
+{
+    int saved = errno;
+    void *p = pt_sys_pages(bytes);
+
+    if (p && madvise(p, bytes, MADV_WIPEONFORK) < 0 && errno != EINVAL) {
+        munmap(p, bytes);
+        p = NULL;
+    }
+    errno = saved;
+    return p;
+}
+
 #define DRAIN_NS 1000000u
 
 /*

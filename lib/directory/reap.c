@@ -216,8 +216,9 @@ static bool is_left_map(int dir, const char *name, bool whole)
     struct stat st;
 
     good = fd >= 0 && n && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
-           pread(fd, n, offsetof(struct pt_names, entry), 0) > 0 &&
-           pread(fd, &n->users, sizeof n->users, offsetof(struct pt_names, users)) > 0 &&
+           pt_names_read(fd, st.st_size, 0, n, offsetof(struct pt_names, entry)) &&
+           pt_names_read(fd, st.st_size, offsetof(struct pt_names, users), &n->users,
+                         sizeof n->users) &&
            n->magic == PT_NAMES_MAGIC;
     left = good && n->maker != 0 && pt_page_process_is_gone(n->maker, n->maker_start, &asks);
     used = !good || pt_names_is_used(n->users);

@@ -386,10 +386,9 @@ static uint64_t *page_of(uintptr_t address)
     uint64_t *p = pt_load_relaxed(&pages), *none = NULL;
 
     if (pt_unlikely(!p)) {
-        p = pt_sys_pages(PAGE_BYTES);
+        p = pt_sys_wiped_pages(PAGE_BYTES);
         if (!p)
             return NULL;
-        madvise(p, PAGE_BYTES, MADV_WIPEONFORK);
         if (!pt_cas_seqcst(&pages, &none, p)) {
             munmap(p, PAGE_BYTES);
             p = none;

@@ -201,12 +201,11 @@ static int64_t begin_in(int64_t size)
     return size == (int64_t)pt_names_fronted_bytes() ? (int64_t)PT_NAMES_FRONT : -1;
 }
 
-bool pt_names_read_id(int fd, int64_t size, uint8_t id[16])
+bool pt_names_read(int fd, int64_t size, size_t at, void *to, size_t bytes)
 {
     int64_t from = begin_in(size);
 
-    return from >= 0 &&
-           pread(fd, id, 16, (off_t)(from + (int64_t)offsetof(struct pt_names, id))) == 16;
+    return from >= 0 && pread(fd, to, bytes, (off_t)(from + (int64_t)at)) == (ssize_t)bytes;
 }
 
 static int open_file(int dirfd, uid_t uid, const char *file, int flags, uint64_t *from)

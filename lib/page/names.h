@@ -104,8 +104,8 @@ bool pt_names_drop(struct pt_names *names);
 void pt_names_let_go(int dirfd, const char *file);
 /* The same of a map that the caller has; file: in that user's directory, "": it has none. */
 void pt_names_release(struct pt_names *names, uid_t uid, const char *file);
-/* From a file of that size. */
-bool pt_names_read_id(int fd, int64_t size, uint8_t id[16]);
+/* Reads bytes of the map in a file of that size, from at on. */
+bool pt_names_read(int fd, int64_t size, size_t at, void *to, size_t bytes);
 /* A new name for a map whose file is gone, and one more user, if link is a name of that map,
  * too.  Async-signal-safe. */
 bool pt_names_name_again(struct pt_names *names, const char *link, char file[64]);

@@ -58,7 +58,8 @@ bool pt_names_first_file(int dirfd, const char *file, char first[64])
     uint8_t id[16];
     struct stat st;
     bool known = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
-                 st.st_uid == pt_place_uid() && pt_names_read_id(fd, st.st_size, id);
+                 st.st_uid == pt_place_uid() &&
+                 pt_names_read(fd, st.st_size, offsetof(struct pt_names, id), id, sizeof id);
 
     if (fd >= 0)
         close(fd);

@@ -200,6 +200,8 @@ void pt_fork_in_child(void)
     note_namespace();
     pt_fork_files_in_child();
     pt_fork_part();
+    /* Where the kernel wipes nothing. */
+    pt_thread_forget_parent();
     let_signals();
 }
 

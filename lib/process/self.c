@@ -39,10 +39,9 @@ uint64_t *pt_self_words(void)
 
     if (words)
         return words;
-    fresh = pt_sys_pages(WORD_BYTES);
+    fresh = pt_sys_wiped_pages(WORD_BYTES);
     if (!fresh)
         return NULL;
-    madvise(fresh, WORD_BYTES, MADV_WIPEONFORK);
     if (pt_cas_seqcst(&live_words, &words, fresh)) {
         pt_home_note(fresh + 3);
         return fresh;

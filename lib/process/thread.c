@@ -47,18 +47,9 @@ void pt_thread_watch_exits(void)
         pt_store_release(&exit_key_state, exit_key < KEYS_WITHOUT_MALLOC ? 2u : 3u);
 }
 
-static void *wiped_pages(size_t bytes)
-{
-    void *p = pt_sys_pages(bytes);
-
-    if (p)
-        madvise(p, bytes, MADV_WIPEONFORK);
-    return p;
-}
-
 struct pt_thread *pt_thread_make(void)
 {
-    return wiped_pages(sizeof(struct pt_thread));
+    return pt_sys_wiped_pages(sizeof(struct pt_thread));
 }
 
 uint64_t pt_thread_never(void)
@@ -307,7 +298,7 @@ struct pt_writer *pt_thread_writers(struct pt_thread *t, unsigned level)
 {
     pt_assert_call(level < PT_LEVELS);
     if (!t->writers[level]) {
-        struct pt_writer *writers = wiped_pages(PT_STREAMS * sizeof *writers);
+        struct pt_writer *writers = pt_sys_wiped_pages(PT_STREAMS * sizeof *writers);
 
         /* A handler that came in between has set it already. */
         if (writers && t->writers[level]) {
