@@ -85,6 +85,8 @@ static void take_first(posixtrace_pair_run_t *run, struct pt_pair_source *s, int
         pt_pair_source_starts(run, s, ns);
     if (pt_reader_hides_losses(s->trid))
         pt_pair_gap_begin(run, s, PT_PAIR_HIDDEN, ns);
+    if (pt_reader_begins_in_gap(s->trid))
+        pt_pair_gap_begin(run, s, PT_PAIR_OVERFLOW, ns);
 }
 
 static int take_event(posixtrace_pair_run_t *run, struct pt_pair_source *s)

@@ -56,6 +56,18 @@ static bool is_wanted(const struct pt_pair_source *s, const struct pt_pair_type 
     return !s->any || s->unread || t->is_mark || t->count > 0;
 }
 
+/* Does a gap end here that has begun after the event before?  Its OVERFLOW is one that the log has
+ * given up.  Once. */
+static bool ends_unmarked_gap(struct pt_pair_source *s, const struct posixtrace_event *e)
+{
+    bool overflows = s->overflows;
+
+    if (e->id != POSIX_TRACE_OVERFLOW && e->id != POSIX_TRACE_RESUME)
+        return false;
+    s->overflows = e->id == POSIX_TRACE_OVERFLOW;
+    return !overflows && !s->overflows && s->any && !s->unread && pt_reader_loops(s->trid);
+}
+
 int pt_pair_source_next(posixtrace_pair_run_t *run, struct pt_pair_source *s)
 {
     enum pt_pair_item before = s->item;
@@ -82,6 +94,11 @@ int pt_pair_source_next(posixtrace_pair_run_t *run, struct pt_pair_source *s)
         s->type = pt_pair_type(run, s, e->id, &error);
         if (!s->type)
             return error;
+        if (ends_unmarked_gap(s, e)) {
+            s->unread = s->overflows = true;
+            set_item(s, PT_PAIR_ITEM_GAP, s->now);
+            return 0;
+        }
         s->now = e->ns;
         s->last_is_stop = e->id == POSIX_TRACE_STOP;
         if (is_wanted(s, s->type))

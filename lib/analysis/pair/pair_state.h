@@ -80,6 +80,7 @@ struct pt_pair_source {
     size_t at, count;
     bool any;          /* an event was read */
     bool unread;       /* events are missing before batch[at] */
+    bool overflows;    /* after OVERFLOW, before RESUME */
     bool over;         /* there is no more to read */
     bool last_is_stop; /* the last event that was read is STOP */
     enum pt_pair_item item;

@@ -40,11 +40,19 @@ static void end_gap(posixtrace_report_t *r, enum pt_report_gap why, int64_t ns)
         r->each_error = r->each.gap(r->each.context, r->gap_why, r->gap_ns, ns);
 }
 
-static void take_mark(posixtrace_report_t *r, const struct posixtrace_event *e)
+/* Without an OVERFLOW, which the log has given up, the gap is after the event before. */
+static void take_resume(posixtrace_report_t *r, int64_t ns, int64_t before_ns)
+{
+    if (!(r->in_gap & PT_REPORT_GAP_OVERFLOW) && r->summary.events > 1 && pt_reader_loops(r->trid))
+        begin_gap(r, PT_REPORT_GAP_OVERFLOW, before_ns);
+    end_gap(r, PT_REPORT_GAP_OVERFLOW, ns);
+}
+
+static void take_mark(posixtrace_report_t *r, const struct posixtrace_event *e, int64_t before_ns)
 {
     switch (e->id) {
     case POSIX_TRACE_OVERFLOW: begin_gap(r, PT_REPORT_GAP_OVERFLOW, e->ns); break;
-    case POSIX_TRACE_RESUME: end_gap(r, PT_REPORT_GAP_OVERFLOW, e->ns); break;
+    case POSIX_TRACE_RESUME: take_resume(r, e->ns, before_ns); break;
     case POSIX_TRACE_STOP: begin_gap(r, PT_REPORT_GAP_STOPPED, e->ns); break;
     case POSIX_TRACE_START: end_gap(r, PT_REPORT_GAP_STOPPED, e->ns); break;
     case POSIX_TRACE_FILTER: /* the end of a call may be left out from now on */
@@ -286,27 +294,34 @@ static int take_of_thread(posixtrace_report_t *r, const struct pt_report_type *t
     return 0;
 }
 
+static void begin_trace(posixtrace_report_t *r, int64_t ns)
+{
+    r->summary.first_ns = ns;
+    if (pt_reader_hides_losses(r->trid)) {
+        r->summary.unmarked = true;
+        begin_gap(r, PT_REPORT_GAP_UNMARKED, ns);
+    }
+    if (pt_reader_begins_in_gap(r->trid))
+        begin_gap(r, PT_REPORT_GAP_OVERFLOW, ns);
+}
+
 int pt_report_event(posixtrace_report_t *r, const struct posixtrace_event *e)
 {
     const struct pt_report_type *t = type_of(r, e->id);
+    int64_t before_ns = r->now;
     int error = 0;
 
     if (!t)
         return ENOMEM;
-    if (r->summary.events++ == 0) {
-        r->summary.first_ns = e->ns;
-        if (pt_reader_hides_losses(r->trid)) {
-            r->summary.unmarked = true;
-            begin_gap(r, PT_REPORT_GAP_UNMARKED, e->ns);
-        }
-    }
+    if (r->summary.events++ == 0)
+        begin_trace(r, e->ns);
     if (r->unread)
         end_gap(r, PT_REPORT_GAP_UNREAD, e->ns);
     r->unread = false;
     r->now = e->ns > r->now ? e->ns : r->now;
     r->summary.last_ns = r->now;
     if (e->id <= POSIX_TRACE_ERROR) {
-        take_mark(r, e);
+        take_mark(r, e, before_ns);
         if (t->watched)
             r->watch->taken(r->watcher, NULL, t, e);
         return 0;

@@ -19,6 +19,18 @@ int pt_reader_rewind(trace_id_t trid)
     return error == EINVAL || error == ESPIPE ? 0 : error;
 }
 
+bool pt_reader_loops(trace_id_t trid)
+{
+    trace_attr_t attr;
+    int policy = POSIX_TRACE_APPEND;
+
+    if (posix_trace_get_attr(trid, &attr) != 0)
+        return false;
+    posix_trace_attr_getlogfullpolicy(&attr, &policy);
+    posix_trace_attr_destroy(&attr);
+    return policy == POSIX_TRACE_LOOP;
+}
+
 #ifdef PT_METRICS_POSIX
 
 enum { DATA_MAX = 4096 }; /* the metrics look at the first 16 */
@@ -59,6 +71,12 @@ int pt_reader_next(trace_id_t trid, struct posixtrace_event *event, size_t most,
 
 /* The standard has no count of a type's events. */
 bool pt_reader_hides_losses(trace_id_t trid)
+{
+    (void)trid;
+    return false;
+}
+
+bool pt_reader_begins_in_gap(trace_id_t trid)
 {
     (void)trid;
     return false;
@@ -128,6 +146,20 @@ bool pt_reader_hides_losses(trace_id_t trid)
     return info.lost[POSIXTRACE_LOST_OVERWRITTEN] || info.lost[POSIXTRACE_LOST_NO_MEMORY] ||
            info.lost[POSIXTRACE_LOST_NESTED] ||
            (info.lost[POSIXTRACE_LOST_FULL] && has_none(trid, POSIX_TRACE_STOP));
+}
+
+/* OVERFLOW and RESUME alternate.  Where the stream stopped in the gap, or a chunk was overwritten,
+ * no event is inside. */
+bool pt_reader_begins_in_gap(trace_id_t trid)
+{
+    struct posixtrace_info info;
+    uint64_t begins, ends;
+
+    return posixtrace_get_info(trid, &info, sizeof info) == 0 &&
+           info.lost[POSIXTRACE_LOST_LOG_OVERWRITTEN] > 0 &&
+           (info.lost[POSIXTRACE_LOST_NO_MEMORY] > 0 || info.lost[POSIXTRACE_LOST_NESTED] > 0) &&
+           posixtrace_event_count(trid, POSIX_TRACE_OVERFLOW, &begins) == 0 &&
+           posixtrace_event_count(trid, POSIX_TRACE_RESUME, &ends) == 0 && ends > begins;
 }
 
 bool pt_reader_grows(trace_id_t trid)

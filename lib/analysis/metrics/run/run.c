@@ -97,8 +97,22 @@ static void note_due(struct pt_engine *e, const struct posixtrace_event *event)
         e->first_ns = due;
 }
 
-static void note_gap(struct pt_engine *e, const struct posixtrace_event *event)
+/* Without an OVERFLOW, which the log has given up: then nothing is left of the gap, and it is after
+ * the event before, at the time before_ns. */
+static void note_resume(posixtrace_metric_run_t *run, int64_t ns, int64_t before_ns)
 {
+    struct pt_engine *e = &run->engine;
+
+    if (!(e->in_gap & PT_GAP_OVERFLOW) && e->events > 1 && pt_reader_loops(run->trid))
+        pt_engine_gap_begin(e, PT_GAP_OVERFLOW, before_ns);
+    pt_engine_gap_end(e, PT_GAP_OVERFLOW, ns);
+}
+
+static void note_gap(posixtrace_metric_run_t *run, const struct posixtrace_event *event,
+                     int64_t before_ns)
+{
+    struct pt_engine *e = &run->engine;
+
     switch (event->id) {
     case POSIX_TRACE_FILTER: /* the event that a measurement waits for may be filtered now */
         if (!e->in_gap) {
@@ -109,7 +123,7 @@ static void note_gap(struct pt_engine *e, const struct posixtrace_event *event)
     case POSIX_TRACE_STOP: pt_engine_gap_begin(e, PT_GAP_STOPPED, event->ns); break;
     case POSIX_TRACE_START: pt_engine_gap_end(e, PT_GAP_STOPPED, event->ns); break;
     case POSIX_TRACE_OVERFLOW: pt_engine_gap_begin(e, PT_GAP_OVERFLOW, event->ns); break;
-    case POSIX_TRACE_RESUME: pt_engine_gap_end(e, PT_GAP_OVERFLOW, event->ns); break;
+    case POSIX_TRACE_RESUME: note_resume(run, event->ns, before_ns); break;
     }
 }
 
@@ -164,6 +178,8 @@ static void begin_stream(posixtrace_metric_run_t *run, const struct posixtrace_e
     if (run->engine.gap == 0 || event->ns < run->engine.first_ns)
         run->engine.first_ns = event->ns;
     look_for_hidden_losses(run);
+    if (pt_reader_begins_in_gap(run->trid))
+        pt_engine_gap_begin(&run->engine, PT_GAP_OVERFLOW, event->ns);
 }
 
 /* A full stream has stopped by itself: it counts the events after that as lost. */
@@ -176,8 +192,9 @@ static bool is_automatic(const struct posixtrace_event *stop)
     return automatic != 0;
 }
 
-/* Takes an event of a type that is new or not plain. */
-static int take_special(posixtrace_metric_run_t *run, const struct posixtrace_event *event)
+/* Takes an event of a type that is new or not plain.  before_ns: the time of the one before it. */
+static int take_special(posixtrace_metric_run_t *run, const struct posixtrace_event *event,
+                        int64_t before_ns)
 {
     struct event_type *t = type_of(run, event->id);
     struct pt_engine *e = &run->engine;
@@ -190,7 +207,7 @@ static int take_special(posixtrace_metric_run_t *run, const struct posixtrace_ev
     run->stopped = event->id == POSIX_TRACE_STOP && !e->in_gap;
     run->full = run->stopped && is_automatic(event);
     if (event->id <= POSIX_TRACE_ERROR) {
-        note_gap(e, event);
+        note_gap(run, event, before_ns);
         return 0;
     }
     if (t->is_sleep)
@@ -208,6 +225,7 @@ static int take_special(posixtrace_metric_run_t *run, const struct posixtrace_ev
 static inline int take_event(posixtrace_metric_run_t *run, const struct posixtrace_event *event)
 {
     struct pt_engine *e = &run->engine;
+    int64_t before_ns = e->now;
     int error;
 
     if (run->gap)
@@ -223,7 +241,7 @@ static inline int take_event(posixtrace_metric_run_t *run, const struct posixtra
         run->stopped = false;
         error = feed(e, &run->types[event->id], event);
     } else {
-        error = take_special(run, event);
+        error = take_special(run, event, before_ns);
     }
     if (e->in_gap && event->id > POSIX_TRACE_ERROR)
         pt_engine_gap_goes_on(e);
