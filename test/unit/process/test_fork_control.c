@@ -82,7 +82,8 @@ static void done(int r)
 
 static void arm(unsigned long ns)
 {
-    struct itimerspec when = { .it_value = { .tv_nsec = (long)ns } };
+    struct itimerspec when = { .it_value = { .tv_sec = (time_t)(ns / 1000000000),
+                                             .tv_nsec = (long)(ns % 1000000000) } };
 
     HOLDS(true);
     if (child || armed)
