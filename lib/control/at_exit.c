@@ -7,6 +7,7 @@
 #include "base/thread.h"
 #include "control/at_exit.h"
 #include "control/control.h"
+#include "process/exit.h"
 #include "process/self.h"
 #include "stream/handle.h"
 
@@ -46,6 +47,22 @@ void pt_unfinished_advance(void)
     pt_add_relaxed(&advances, 1u);
 }
 
+static bool others_do(enum pt_unfinished kind)
+{
+    return pt_self_inside(&unfinished[kind]) > pt_self_inside(&own[kind]);
+}
+
+/* It counts, then looks for an exit(); exit() counts or is marked, then looks for creations. */
+int pt_creation_begin(uint32_t *instance)
+{
+    pt_exit_ends(pt_streams_at_exit, pt_streams_at_last);
+    *instance = pt_unfinished_begin(PT_CREATIONS);
+    if (!others_do(PT_EXITS) && !pt_exit_is_last())
+        return 0;
+    pt_unfinished_end(PT_CREATIONS, *instance);
+    return -EAGAIN;
+}
+
 /* The count begins before the stream leaves the table: exit() finds it in one of them. */
 int pt_stream_shut_down(trace_id_t trid, uint64_t addr)
 {
@@ -55,11 +72,6 @@ int pt_stream_shut_down(trace_id_t trid, uint64_t addr)
 
     pt_unfinished_end(PT_SHUTDOWNS, instance);
     return r;
-}
-
-static bool others_do(enum pt_unfinished kind)
-{
-    return pt_self_inside(&unfinished[kind]) > pt_self_inside(&own[kind]);
 }
 
 /* False: an interrupted call of the calling thread may hold what other threads wait for. */
@@ -72,23 +84,26 @@ static bool is_patient(void)
     return patient;
 }
 
-static void wait_for_others(bool patient)
+/* False: in vain. */
+static bool wait_for_others(bool patient)
 {
     uint64_t since = pt_clock_ns(CLOCK_MONOTONIC), now;
     struct timespec pause = { 0, STEP_NS };
     uint32_t seen = pt_load_relaxed(&advances), at;
     bool shutdowns;
 
-    while ((shutdowns = others_do(PT_SHUTDOWNS)) || others_do(PT_SNAPSHOTS)) {
+    while ((shutdowns = others_do(PT_SHUTDOWNS)) || others_do(PT_SNAPSHOTS) ||
+           others_do(PT_CREATIONS)) {
         now = pt_clock_ns(CLOCK_MONOTONIC);
         at = pt_load_relaxed(&advances);
         if (at != seen || (shutdowns && patient))
             since = now;
         if (now - since >= PATIENCE_NS)
-            return;
+            return false;
         seen = at;
         clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
     }
+    return true;
 }
 
 static bool can_lock(pthread_mutex_t *mutex)
@@ -121,7 +136,6 @@ static void end_streams(bool patient)
                   (can_lock(&s->turn) && can_lock(&s->reading) && can_lock(&s->control))))
             pt_stream_destroy(s, 0);
     }
-    wait_for_others(patient);
 }
 
 void pt_streams_at_exit(void)
@@ -129,15 +143,18 @@ void pt_streams_at_exit(void)
     bool patient = is_patient();
     uint32_t instance = pt_unfinished_begin(PT_EXITS);
 
-    end_streams(patient);
+    do
+        end_streams(patient);
+    while (wait_for_others(patient) && pt_handle_any_active() != 0); /* one was just created */
     pt_unfinished_end(PT_EXITS, instance);
 }
 
-void pt_streams_await_exit(void)
+void pt_streams_at_last(void)
 {
     uint64_t until = is_patient() ? UINT64_MAX : pt_clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS;
     struct timespec pause = { 0, STEP_NS };
 
     while (others_do(PT_EXITS) && pt_clock_ns(CLOCK_MONOTONIC) < until)
         clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+    pt_streams_at_exit();
 }

@@ -9,7 +9,6 @@
 #include "base/sys.h"
 #include "base/thread.h"
 #include "consumer/balance.h"
-#include "control/at_exit.h"
 #include "control/control.h"
 #include "control/fill_watermark.h"
 #include "control/target.h"
@@ -148,7 +147,6 @@ static int begin(struct pt_stream **stream, const struct pt_attr *attr, int log_
     if (!self)
         return -ENOMEM;
     pt_thread_watch_exits();
-    pt_exit_ends(pt_streams_at_exit, pt_streams_await_exit);
     r = pt_exit_register();
     if (r < 0)
         return r;

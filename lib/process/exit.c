@@ -13,7 +13,8 @@
 #include "process/thread_name.h"
 
 static uint32_t registered;
-static void (*end_streams)(void), (*await_end)(void);
+static void (*end_streams)(void), (*end_last)(void);
+static pt_u64 last; /* pt_self_instance() of the process that exits: not of a child it forks then */
 
 static void at_exit(void)
 {
@@ -58,16 +59,20 @@ static void leave_streams(struct pt_self *self)
 __attribute__((destructor)) static void unlink_page(void)
 {
     struct pt_self *self = pt_self_peek();
-    void (*await)(void);
+    void (*end)(void);
     int cancel;
 
-    if (!self || self->pid != (uint32_t)getpid())
+    pt_store_seqcst(&last, pt_self_instance());
+    if (self && self->pid != (uint32_t)getpid())
         return;
-    await = pt_load_acquire(&await_end);
+    end = pt_load_seqcst(&end_last);
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-    if (await)
-        await();
+    if (end)
+        end();
     pthread_setcancelstate(cancel, NULL);
+    self = pt_self_peek(); /* another thread may have made it until then */
+    if (!self)
+        return;
     leave_streams(self);
     if (pt_add_seqcst(&self->page->copies, (uint64_t)-1) <= 1)
         pt_self_unlink(self);
@@ -88,8 +93,15 @@ int pt_exit_register(void)
     return -ENOMEM;
 }
 
-void pt_exit_ends(void (*streams)(void), void (*await)(void))
+void pt_exit_ends(void (*streams)(void), void (*at_last)(void))
 {
     pt_store_release(&end_streams, streams);
-    pt_store_release(&await_end, await);
+    pt_store_seqcst(&end_last, at_last);
+}
+
+bool pt_exit_is_last(void)
+{
+    uint64_t instance = pt_load_seqcst(&last);
+
+    return instance != 0 && instance == pt_self_instance();
 }

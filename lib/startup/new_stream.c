@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include "control/at_exit.h"
 #include "control/control.h"
 #include "directory/reap.h"
 #include "directory/settle.h"
@@ -46,17 +47,22 @@ int pt_create(const struct pt_attr *attr, int fd, const struct pt_target *target
 {
     struct pt_attr wanted = *attr;
     struct pt_stream *s = NULL;
+    uint32_t instance;
     int r;
 
     settle_left(fd);
     pt_switches_use(&pt_perf_switches, &pt_run_times);
     if (fd >= 0 && environment_wants_switches())
         wanted.switches = 1;
-    r = pt_stream_create(&s, &wanted, fd, target);
+    r = pt_creation_begin(&instance);
     if (r < 0)
         return r;
-    r = pt_handle_add(s, trid);
-    if (r < 0)
-        pt_stream_destroy(s, 0);
+    r = pt_stream_create(&s, &wanted, fd, target);
+    if (r == 0) {
+        r = pt_handle_add(s, trid);
+        if (r < 0)
+            pt_stream_destroy(s, 0);
+    }
+    pt_unfinished_end(PT_CREATIONS, instance);
     return r;
 }

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * exit() while another thread shuts a stream down, takes a snapshot, or waits for a lock: logs are
- * complete, and the program ends.  Where the other thread is to be is forced by wrapped functions:
- * of the end of a stream, of the addition to a log, and of the question how many threads there are.
+ * exit() while another thread shuts a stream down, creates one, takes a snapshot, or waits for a
+ * lock: logs are complete, and the program ends.  Where the other thread is to be is forced by
+ * wrapped functions: of a stream's creation and end, of the addition to a log, and of the question
+ * how many threads there are.
  */
+#include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -32,6 +35,10 @@ enum { HANG_S = 20, EVENTS = 100, STATUS = 7 };
 
 int __real_pt_stream_destroy(struct pt_stream *s, uint64_t addr);
 int __wrap_pt_stream_destroy(struct pt_stream *s, uint64_t addr);
+int __real_pt_stream_create(struct pt_stream **s, const struct pt_attr *attr, int log_fd,
+                            const struct pt_target *target);
+int __wrap_pt_stream_create(struct pt_stream **s, const struct pt_attr *attr, int log_fd,
+                            const struct pt_target *target);
 int __real_pt_log_builder_add(struct pt_log_builder *b, const struct posixtrace_event *event);
 int __wrap_pt_log_builder_add(struct pt_log_builder *b, const struct posixtrace_event *event);
 uint32_t __real_pt_self_inside(const pt_u64 *count);
@@ -40,7 +47,7 @@ uint32_t __wrap_pt_self_inside(const pt_u64 *count);
 static trace_id_t trid;
 static trace_event_id_t tick;
 static _Thread_local bool is_held; /* in the end of a stream, or in a snapshot */
-static void (*in_shutdown)(void), (*in_snapshot)(void);
+static void (*in_shutdown)(void), (*in_snapshot)(void), (*before_create)(void), (*in_create)(void);
 static uint32_t arrived, exits, waits; /* the other thread; then exit(), and it has found that */
 
 int __wrap_pt_stream_destroy(struct pt_stream *s, uint64_t addr)
@@ -48,6 +55,19 @@ int __wrap_pt_stream_destroy(struct pt_stream *s, uint64_t addr)
     if (in_shutdown && is_held)
         in_shutdown();
     return __real_pt_stream_destroy(s, addr);
+}
+
+int __wrap_pt_stream_create(struct pt_stream **s, const struct pt_attr *attr, int log_fd,
+                            const struct pt_target *target)
+{
+    int r;
+
+    if (before_create && is_held)
+        before_create();
+    r = __real_pt_stream_create(s, attr, log_fd, target);
+    if (in_create && is_held)
+        in_create();
+    return r;
 }
 
 int __wrap_pt_log_builder_add(struct pt_log_builder *b, const struct posixtrace_event *event)
@@ -135,8 +155,8 @@ static int open_log(void)
     return fd;
 }
 
-/* The log is complete, and has the events. */
-static void check_log(int fd)
+/* The log is complete, and has that many events. */
+static void check_log_has(int fd, int events)
 {
     struct posix_trace_event_info event;
     struct posixtrace_info info;
@@ -154,8 +174,13 @@ static void check_log(int fd)
             break;
         n += length == sizeof value && value == n;
     }
-    NEED(n == EVENTS);
+    NEED(n == events);
     NEED(posix_trace_close(log) == 0);
+}
+
+static void check_log(int fd)
+{
+    check_log_has(fd, EVENTS);
 }
 
 /* ---- a shutdown ---- */
@@ -279,6 +304,188 @@ START_TEST(forked_child)
 }
 END_TEST
 #endif
+
+/* ---- a creation ---- */
+
+static int log_of_create;
+
+/* A stream with that log, which is not shut down. */
+static int create_more(void)
+{
+    trace_attr_t attr;
+    trace_id_t more;
+
+    NEED(posix_trace_attr_init(&attr) == 0);
+    return posix_trace_create_withlog(0, &attr, log_of_create, &more);
+}
+
+static void *create_held(void *unused)
+{
+    is_held = true;
+    create_more();
+    for (;;)
+        pause();
+    return unused;
+}
+
+/* first: the stream is the first one of the process. */
+static void exit_in_create(int fd, bool first)
+{
+    log_of_create = fd;
+    if (!first)
+        create(-1);
+    else
+        NEED(atexit(note_exit) == 0);
+    begin_thread(create_held, NULL);
+    wait_until(&arrived);
+    exit(STATUS);
+}
+
+static void exit_before_create(int fd)
+{
+    before_create = wait_for_exit;
+    exit_in_create(fd, false);
+}
+
+static void exit_after_create(int fd)
+{
+    in_create = wait_for_exit;
+    exit_in_create(fd, false);
+}
+
+static void exit_after_first_create(int fd)
+{
+    in_create = wait_for_exit;
+    exit_in_create(fd, true);
+}
+
+static void exit_before_first_create(int fd)
+{
+    before_create = wait_for_exit;
+    exit_in_create(fd, true);
+}
+
+static unsigned count_files(const char *path)
+{
+    DIR *dir = opendir(path);
+    unsigned n = 0;
+
+    NEED(dir);
+    for (const struct dirent *e; (e = readdir(dir)) != NULL;)
+        n += e->d_name[0] != '.';
+    closedir(dir);
+    return n;
+}
+
+static void remove_files(const char *path)
+{
+    DIR *dir = opendir(path);
+
+    NEED(dir);
+    for (const struct dirent *e; (e = readdir(dir)) != NULL;)
+        unlinkat(dirfd(dir), e->d_name, 0);
+    closedir(dir);
+    NEED(rmdir(path) == 0);
+}
+
+/* The log of a creation that exit() finds is complete, and nothing stays in the directory. */
+START_TEST(other_thread_creates)
+{
+    static void (*const runs[])(int) = { exit_before_create, exit_after_create,
+                                         exit_before_first_create, exit_after_first_create };
+    char path[] = "/tmp/test_exit_meanwhile_XXXXXX";
+    int fd = open_log();
+    unsigned files;
+
+    NEED(mkdtemp(path));
+    NEED(setenv("POSIXTRACE_DIR", path, 1) == 0);
+    run_in_child(runs[_i], fd);
+    check_log_has(fd, 0);
+    close(fd);
+    files = count_files(path);
+    remove_files(path);
+    NEED(unsetenv("POSIXTRACE_DIR") == 0);
+    ck_assert_uint_eq(files, 0);
+}
+END_TEST
+
+static void exit_in_endless_create(int fd)
+{
+    create(-1);
+    log_of_create = fd;
+    in_create = stay;
+    begin_thread(create_held, NULL);
+    wait_until(&arrived);
+    exit(STATUS);
+}
+
+START_TEST(creation_does_not_end)
+{
+    int fd = open_log();
+
+    run_in_child(exit_in_endless_create, fd);
+    close(fd);
+}
+END_TEST
+
+static void *create_in_exit(void *unused)
+{
+    NEED(create_more() == EAGAIN);
+    NEED(lseek(log_of_create, 0, SEEK_END) == 0);
+    return unused;
+}
+
+/* In the shutdown by exit(). */
+static void create_in_thread(void)
+{
+    pthread_t thread;
+
+    NEED(pthread_create(&thread, NULL, create_in_exit, NULL) == 0);
+    NEED(pthread_join(thread, NULL) == 0);
+}
+
+static void create_meanwhile(int fd)
+{
+    log_of_create = open_log();
+    create(fd);
+    in_shutdown = create_in_thread;
+    is_held = true;
+    exit(STATUS);
+}
+
+START_TEST(creation_in_exit_is_refused)
+{
+    int fd = open_log();
+
+    run_in_child(create_meanwhile, fd);
+    check_log(fd);
+    close(fd);
+}
+END_TEST
+
+static void create_late(void)
+{
+    NEED(create_more() == 0);
+}
+
+/* By an exit handler that runs after that of the library. */
+static void exit_then_create(int fd)
+{
+    NEED(atexit(create_late) == 0);
+    create(-1);
+    log_of_create = fd;
+    exit(STATUS);
+}
+
+START_TEST(exit_handler_creates)
+{
+    int fd = open_log();
+
+    run_in_child(exit_then_create, fd);
+    check_log_has(fd, 0);
+    close(fd);
+}
+END_TEST
 
 /* ---- exit() in two threads at once ---- */
 
@@ -441,6 +648,10 @@ static void add(TCase *t)
 #if !defined __SANITIZE_THREAD__ && !defined __SANITIZE_ADDRESS__
     tcase_add_loop_test(t, forked_child, 0, 2);
 #endif
+    tcase_add_loop_test(t, other_thread_creates, 0, 4);
+    tcase_add_test(t, creation_does_not_end);
+    tcase_add_test(t, creation_in_exit_is_refused);
+    tcase_add_test(t, exit_handler_creates);
     tcase_add_test(t, two_threads_exit);
     tcase_add_test(t, snapshot_does_not_end);
     tcase_add_test(t, snapshot_ends);
