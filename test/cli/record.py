@@ -16,6 +16,7 @@ import os
 import pathlib
 import platform
 import pty
+import resource
 import select
 import shutil
 import signal
@@ -128,6 +129,33 @@ def check_terminal(setup):
     expect(f"status 9, not {status}: {seen}", status == 9)
     expect(f"the last line: {seen}", b"recorded 7 events of 1 process in 'tty.ptl'" in seen)
     setup.expect_events("tty.ptl", tick=5, caught=1, last=1, posix_trace_stop=1)
+
+
+def check_small_files(setup):
+    """A process that may write small files only has no page, or no names, that others see."""
+    for kib, events, said in ((8, True, b"no page in "), (64, True, b"names of its event types"),
+                              (8, False, None), (4096, True, None)):
+        def limit(most=kib << 10):
+            resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+        first = ["events", 1, "early"] if events else []
+        program = subprocess.Popen(
+            [setup.plain, *map(str, first), "say", "ready", "wait", "events", "2", "tick"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, preexec_fn=limit, env=setup.environment)
+        expect("the program", program.stdout.readline() == b"ready\n")
+        r = Recorder(setup, "-o", "small.ptl", "--pid", program.pid)
+        if said:
+            r.wait_for(said, "stderr")
+            expect(f"the limit: {r.seen}", f"files of {kib} KiB at most (ulimit -f)".encode()
+                   in r.seen[r.process.stderr])
+        else:
+            wait_until_running(setup, r, "small.ptl", program)
+        program.communicate(b"\n", timeout=TIMEOUT)
+        err = r.end(1 if kib == 64 else 0)
+        if said and kib == 8:
+            expect(f"the end: {err}", "limit of files" in err and "is it linked" not in err)
+        if not said:
+            expect(f"no limit matters: {err}", "ulimit" not in err)
+            setup.expect_events("small.ptl", tick=2)
 
 
 def check_no_terminal(setup):
@@ -351,6 +379,7 @@ def main():
         setup = Setup(tool, plain, pathlib.Path(name))
         check_terminal(setup)
         check_no_terminal(setup)
+        check_small_files(setup)
         check_second_signal(setup)
         check_terminate(setup)
         check_processes(setup)

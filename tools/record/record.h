@@ -57,6 +57,7 @@ struct recording {
     int locked;             /* the descriptor of that one, with the lock; -1: none */
     bool active;            /* has a stream */
     bool over;              /* the process has ended */
+    bool unseen;            /* it may have no page (record_unseen.c), as was reported */
     int error;              /* of recording_end() */
     trace_id_t trid;
     uint64_t switch_buffer; /* of the kernel, for each processor; 0: none */
@@ -222,7 +223,13 @@ int record_report(const struct recording *r, const struct record_request *q, con
 /* The name of a process, "?" if it cannot be seen. */
 void record_process_name(pid_t pid, char *to, size_t size);
 /* Reports if the process cannot record anything in its present state. */
-void record_report_waiting(const struct recording *r, const struct record_request *q);
+void record_report_waiting(struct recording *r, const struct record_request *q);
+/* record_unseen.c.  What the process may write into a file, if that may be why it has no page; else
+ * RECORD_SEEN. */
+#define RECORD_SEEN UINT64_MAX
+uint64_t record_unseen_limit(pid_t pid);
+/* Reports that.  True: it is so. */
+bool record_unseen_note(const struct recording *r);
 /* Names those of the processes that are still alive and not r's own. */
 void record_report_alive(const struct recording *r, const struct recording_alive *alive);
 

@@ -190,11 +190,17 @@ static bool has_the_library(pid_t pid)
     return access(path, R_OK) < 0 || names_the_library(path);
 }
 
-void record_report_waiting(const struct recording *r, const struct record_request *q)
+void record_report_waiting(struct recording *r, const struct record_request *q)
 {
     char name[32];
 
-    if (q->quiet || q->switches || has_the_library(r->pid))
+    if (q->quiet)
+        return;
+    if (has_the_library(r->pid)) {
+        r->unseen = record_unseen_note(r);
+        return;
+    }
+    if (q->switches)
         return;
     record_process_name(r->pid, name, sizeof name);
     tool_note("process %d (%s) has not loaded libposixtrace: nothing of it is recorded unless it "
@@ -226,6 +232,9 @@ static void explain_nothing(const struct recording *r, const struct record_reque
                   "that it started has called it; 'posixtrace record --system' records what any "
                   "program waits for",
                   log->shown, quote(path));
+    else if (r->unseen)
+        tool_note("nothing was recorded in %s: process %d cannot be traced with its limit of files",
+                  log->shown, (int)r->pid);
     else if (path)
         tool_note("nothing was recorded in %s: the program is linked with libposixtrace, but "
                   "has not called it",

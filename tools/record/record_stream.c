@@ -126,6 +126,11 @@ static int explain(const struct recording *r, const struct record_request *q, in
                           "'posixtrace doctor'",
                           pid);
     case ENOTSUP:
+        if (record_unseen_limit(r->pid) != RECORD_SEEN)
+            return tool_error("process %d cannot be recorded: it may write files of %s at most "
+                              "(ulimit -f), too small for the names of its event types; start it "
+                              "with a larger limit",
+                              pid, units_bytes(record_unseen_limit(r->pid)));
         return tool_error("process %d cannot be recorded from here: there is no /proc to ask, it "
                           "is in another pid namespace, or it uses another version of the "
                           "library",
