@@ -94,7 +94,8 @@ static int enter_page(struct pt_stream *s)
 /* A thread may still write into the segment, so the mapping stays for ever. */
 static void leave_mapped(struct pt_stream *s)
 {
-    pt_seg_unlink(s->seg);
+    if (!s->log_is_left)
+        pt_seg_unlink(s->seg);
     s->seg = NULL;
     s->live.seg = NULL;
 }
@@ -116,7 +117,8 @@ static void free_stream(struct pt_stream *s)
 {
     pt_consumer_deinit(&s->live);
     if (s->seg) {
-        pt_seg_unlink(s->seg);
+        if (!s->log_is_left)
+            pt_seg_unlink(s->seg);
         pt_seg_unmap(s->seg);
         free(s->seg);
     }
@@ -306,7 +308,7 @@ static void remove_stream(struct pt_stream *s, bool left, bool quiet)
         leave_mapped(s);
     } else {
         pt_consumer_deinit(&s->live);
-        if (quiet && reached)
+        if (quiet && reached && !s->log_is_left)
             release_memory(s);
     }
     free_stream(s);

@@ -200,6 +200,23 @@ static void open_switches(struct pt_flusher *f)
         pt_store_release(&s->seg->h->times, 1u);
 }
 
+/* The last cycle.  Where the log cannot be written at all it does not take the events out of the
+ * segment, which has them for a recovery, as after _exit(). */
+static int complete_log(struct pt_flusher *f)
+{
+    int e;
+
+    if (pt_log_is_barred(f->writer)) {
+        f->stream->log_is_left = true;
+        return -EFBIG;
+    }
+    pt_consumer_finish(&f->stream->live);
+    e = pt_flush_cycle(f, PT_TOTALS_ALL);
+    if (e == 0)
+        pt_store_seqcst(&f->stream->seg->h->log_complete, 1u);
+    return e;
+}
+
 static void *flush_thread(void *arg)
 {
     struct pt_flusher *f = arg;
@@ -221,11 +238,8 @@ static void *flush_thread(void *arg)
     work(f);
     if (f->lookout.switches)
         pt_switches_look(f->round.switches);
-    pt_consumer_finish(&f->stream->live);
-    e = pt_flush_cycle(f, PT_TOTALS_ALL);
+    e = complete_log(f);
     pt_switches_close(f->round.switches);
-    if (e == 0)
-        pt_store_seqcst(&f->stream->seg->h->log_complete, 1u);
     e = e < 0 ? e : -(int32_t)pt_load_seqcst((uint32_t *)&f->error);
     pt_log_writer_free(f->writer);
     pt_pieces_finish(f);

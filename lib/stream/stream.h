@@ -79,6 +79,7 @@ struct pt_stream {
     struct pt_balance *balance;     /* which the list of threads is read from, or NULL */
     uint32_t thread_at;             /* position in that list, or in the log's */
     struct pt_flusher *flusher;     /* NULL without log */
+    bool log_is_left;               /* that could not be written: the segment is kept */
     struct pt_fill_watermark *fill; /* NULL: no notification of its fill level */
     trace_id_t next;                /* api/stream_chain.c: the stream after it; 0: none */
 

@@ -12,6 +12,7 @@
 #include <posixtrace/info.h>
 #include <string.h>
 #include "base/assert.h"
+#include "base/sys.h"
 #include "log/writer/state.h"
 
 int pt_log_writer_set_totals(struct pt_log_writer *w, const struct pt_log_status *status,
@@ -280,6 +281,11 @@ void pt_log_writer_emergency(struct pt_log_writer *w, int error, int end)
     pt_assert(p->state.authors <= room && bytes <= sizeof block);
     if (pt_output_write_at(&w->out, &block, bytes, PT_LOG_STATUS_OFF) == 0)
         w->emergency = true;
+}
+
+bool pt_log_is_barred(const struct pt_log_writer *w)
+{
+    return w->params.seekable && !pt_sys_allows_size(PT_LOG_STATUS_OFF + PT_LOG_STATUS_MAX);
 }
 
 int pt_log_writer_flush(struct pt_log_writer *w)

@@ -103,6 +103,9 @@ uint64_t pt_log_lost(const struct pt_log_writer *w, unsigned cause);
 
 void pt_log_books(const struct pt_log_writer *w, struct pt_log_books *books);
 
+/* Does RLIMIT_FSIZE forbid writing even the emergency status?  Then nothing tells how much is
+ * missing. */
+bool pt_log_is_barred(const struct pt_log_writer *w);
 /* Index, final status, end mark.  end: enum posixtrace_end (SHUTDOWN or
  * RECOVERED).  Ends the last round itself if packets follow the last one.
  * status NULL: the last one. */

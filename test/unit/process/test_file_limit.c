@@ -186,6 +186,79 @@ START_TEST(small_files)
 }
 END_TEST
 
+/* ---- a stream whose log cannot be written any more ---- */
+
+enum { TICKS = 100 };
+
+static void trace_ticks(trace_event_id_t id)
+{
+    for (int i = 0; i < TICKS; i++)
+        posix_trace_event(id, &i, sizeof i);
+}
+
+/* The limit comes after the log's beginning.  by_exit: exit() shuts the stream down. */
+static void end_barred(int fd, bool by_exit)
+{
+    trace_event_id_t id;
+    trace_attr_t attr;
+    trace_id_t trid;
+
+    if (posix_trace_attr_init(&attr) != 0 || posix_trace_create_withlog(0, &attr, fd, &trid) != 0 ||
+        posix_trace_eventid_open("limited", &id) != 0 || posix_trace_start(trid) != 0)
+        _exit(3);
+    trace_ticks(id);
+    limit_files(0);
+    trace_ticks(id);
+    if (by_exit)
+        exit(0);
+    _exit(posix_trace_shutdown(trid) == EFBIG && posix_trace_shutdown(trid) == EINVAL ? 0 : 4);
+}
+
+static void check_ticks(int fd, int end)
+{
+    struct posixtrace_info info;
+    trace_event_id_t id;
+    uint64_t count = 0;
+    trace_id_t log;
+
+    ck_assert_int_eq(lseek(fd, 0, SEEK_SET), 0);
+    ck_assert_int_eq(posix_trace_open(fd, &log), 0);
+    ck_assert_int_eq(posixtrace_get_info(log, &info, sizeof info), 0);
+    ck_assert_int_eq(info.end, end);
+    for (unsigned c = 0; c < POSIXTRACE_LOSS_CAUSES; c++)
+        ck_assert_uint_eq(info.lost[c], 0);
+    ck_assert_int_eq(posix_trace_eventtypelist_rewind(log), 0);
+    for (int none = 0; posix_trace_eventtypelist_getnext_id(log, &id, &none) == 0 && !none;) {
+        char name[TRACE_EVENT_NAME_MAX + 1];
+
+        ck_assert_int_eq(posix_trace_eventid_get_name(log, id, name), 0);
+        if (strcmp(name, "limited") == 0)
+            ck_assert_int_eq(posixtrace_event_count(log, id, &count), 0);
+    }
+    ck_assert_uint_eq(count, 2 * TICKS);
+    ck_assert_int_eq(posix_trace_close(log), 0);
+}
+
+/* It has what the log could not take, for the next process without a limit. */
+START_TEST(shutdown_keeps_the_segment)
+{
+    struct posixtrace_recover_report report;
+    FILE *file = tmpfile();
+    int fd = fileno(file), status;
+    pid_t pid = fork();
+
+    if (pid == 0)
+        end_barred(fd, _i == 1);
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert_int_eq(status, 0);
+    check_ticks(fd, POSIXTRACE_END_TAIL);
+    ck_assert_int_eq(lseek(fd, 0, SEEK_SET), 0);
+    ck_assert_int_eq(posixtrace_log_recover(fd, &report, sizeof report), 0);
+    check_ticks(fd, POSIXTRACE_END_RECOVERED);
+    fclose(file);
+}
+END_TEST
+
 static int write_to_limit(void *file)
 {
     static const char data[101];
@@ -235,6 +308,8 @@ END_TEST
 
 static void add(TCase *t)
 {
+    /* First: where tests share a process, the crowd of the next one stays in the directory. */
+    tcase_add_loop_test(t, shutdown_keeps_the_segment, 0, 2);
     tcase_add_test(t, first_event);
     tcase_add_loop_test(t, page_alone, 0, 2);
     tcase_add_test(t, create);
