@@ -204,12 +204,13 @@ static int put_gap(struct pt_collect *r)
     return e;
 }
 
-/* Those of before the round first: they are one author's packets. */
-static int put_losses(struct pt_collect *r)
+/* Those of before the round first: they are one author's packets.  The marks of a gap that begins
+ * after ts wait: one that begins before it may still be found, and has to be marked first. */
+static int put_losses(struct pt_collect *r, uint64_t ts)
 {
     int e = put_overflow(r);
 
-    return e < 0 || r->gap_to == 0 ? e : put_gap(r);
+    return e < 0 || r->gap_to == 0 || r->gap_from > ts ? e : put_gap(r);
 }
 
 /* Are START and STOP in the order of time? */
@@ -251,7 +252,7 @@ static int emit(struct pt_collect *r, struct pt_run *run)
         }
         p->records = r->copy;
     }
-    marks = put_losses(r);
+    marks = put_losses(r, p->first_ts);
     e = r->sink.packet(r->sink.context, p);
     return marks ? marks : e;
 }
@@ -373,7 +374,7 @@ int pt_collect_write(struct pt_collect *r)
     if (e == 0)
         e = write_chunks(r);
     if (e == 0)
-        e = put_losses(r);
+        e = put_losses(r, UINT64_MAX);
     if (e == 0 && r->switches)
         e = r->put_switches(r->switches, r);
     if (e == 0)

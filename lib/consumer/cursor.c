@@ -38,6 +38,7 @@ enum pt_cursor_step pt_cursor_decode(struct pt_cursors *cs, struct pt_cursor *c)
     struct pt_record_author a;
     struct pt_author author = c->author;
     uint64_t no = c->no;
+    bool valid;
     int r;
 
     pt_assert_call(c->index < cs->known_room);
@@ -52,8 +53,9 @@ enum pt_cursor_step pt_cursor_decode(struct pt_cursors *cs, struct pt_cursor *c)
         c->start = (uint32_t)(d.p - at);
         c->start_base = d.base;
     }
-    if (r < 0 || !pt_cursor_valid(cs, c)) {
-        c->bad = r < 0;
+    valid = pt_cursor_valid(cs, c);
+    if (r < 0 || !valid) {
+        c->bad = r < 0 && valid; /* the bytes of a chunk that was recycled meanwhile may be any */
         return PT_CURSOR_GONE;
     }
     if (r == 0)

@@ -45,7 +45,7 @@ struct pt_cursor {
     struct pt_author author;
     struct pt_record record; /* the current one; data points into the chunk */
     bool queued;             /* in the merge */
-    bool bad;                /* passive: the chunk has bytes that no writer makes; not read on */
+    bool bad;                /* the chunk has bytes that no writer makes; passive: not read on */
 };
 
 struct pt_cursors {

@@ -25,6 +25,9 @@ void *__real_realloc(void *at, size_t size);
 void *__wrap_calloc(size_t n, size_t size);
 void *__wrap_realloc(void *at, size_t size);
 
+/* Called by the next realloc. */
+static void (*meanwhile)(void);
+
 static bool fails(void)
 {
     if (fail_at == 0 || --fail_at > 0)
@@ -40,6 +43,11 @@ void *__wrap_calloc(size_t n, size_t size)
 
 void *__wrap_realloc(void *at, size_t size)
 {
+    void (*call)(void) = meanwhile;
+
+    meanwhile = NULL;
+    if (call)
+        call();
     return fails() ? NULL : __real_realloc(at, size);
 }
 
@@ -722,8 +730,110 @@ START_TEST(full_twice_between_two_rounds)
 }
 END_TEST
 
+/* ---- gaps that are not found in the order of time ---- */
+
+enum { FIRST, SECOND }; /* threads, and their slots */
+
+/* Chunks that LOOP overwrites: before the round has ordered the chunks, and when the first packet
+ * goes out. */
+static uint32_t taken_first, taken_second;
+
+struct order {
+    bool new_bytes; /* the second of them already has other contents */
+    unsigned marks; /* until now */
+    uint64_t mark_ts, last_ts[2];
+    unsigned events[2];
+};
+
+static uint32_t chunk_at(uint32_t slot, uint32_t ts)
+{
+    uint32_t i;
+
+    ck_assert_int_eq(pt_pool_take(&t.seg, slot, 300, false, &i), PT_POOL_TAKEN);
+    pt_seg_chunk(&t.seg, i)->base_ts = 0;
+    put(i, PT_RECORD_EVENT, PT_ID_USER_FIRST, ts, 0);
+    pt_pool_close(&t.seg, i, slot, ts);
+    return i;
+}
+
+static void take_chunk(uint32_t i)
+{
+    struct pt_info *info = pt_seg_info(&t.seg, i);
+
+    overwrite(200, 350);
+    info->word = pt_word_make(PT_CHUNK_OWNED, 0, pt_word_gen(info->word) + 1);
+}
+
+static void take_the_first(void)
+{
+    take_chunk(taken_first);
+}
+
+static int note_order(void *context, const struct pt_log_packet *p)
+{
+    struct pt_chunk *c = pt_seg_chunk(&t.seg, taken_second);
+    struct order *x = context;
+    unsigned who = p->author.level;
+
+    if (p->chunk_seq & PT_LOG_MADE) {
+        ck_assert_uint_ge(p->first_ts, x->mark_ts);
+        x->mark_ts = p->first_ts;
+        /* Between the last event before the gap and the first one after it. */
+        ck_assert(x->marks++ % 2 || (p->first_ts > 100 && p->first_ts <= 250));
+        return 0;
+    }
+    if (x->events[FIRST] == 0) {
+        take_chunk(taken_second);
+        if (x->new_bytes)
+            memset((uint8_t *)c + sizeof *c, 0xff, 64);
+    }
+    x->events[who]++;
+    x->last_ts[who] = p->last_ts;
+    ck_assert_uint_eq(x->marks, p->first_ts > 100 ? 2 : 0);
+    return 0;
+}
+
+/* The first thread's events at 100, (200), 250, the second's at (300) and 400; those in brackets are
+ * lost, and that at 300 is found to be first. */
+START_TEST(gap_found_after_a_later_one)
+{
+    struct order x = { .new_bytes = _i };
+    struct pt_collect_sink sink = { note_order, &x };
+    struct pt_collect r;
+    uint32_t slots[2];
+
+    memset(&t, 0, sizeof t);
+    ring_create(&t.seg, 64000);
+    t.seg.g.attr.stream_policy = POSIX_TRACE_LOOP;
+    slots[FIRST] = ring_attach(&t.seg, FIRST);
+    slots[SECOND] = ring_attach(&t.seg, SECOND);
+    chunk_at(slots[FIRST], 100);
+    taken_second = chunk_at(slots[FIRST], 200);
+    chunk_at(slots[FIRST], 250);
+    taken_first = chunk_at(slots[SECOND], 300);
+    chunk_at(slots[SECOND], 400);
+    ck_assert_int_eq(pt_consumer_init(&t.live, &t.seg), 0);
+    t.live.windows.open = true;
+    ck_assert_int_eq(pt_collect_init(&r, &t.live, &sink), 0);
+    ck_assert_int_eq(pt_consumer_refresh(&t.live), 0);
+    t.live.watermark = 1000;
+    meanwhile = x.new_bytes ? NULL : take_the_first;
+    ck_assert_int_eq(pt_collect_write(&r), 0);
+    ck_assert_ptr_null(meanwhile);
+    ck_assert_uint_eq(x.events[FIRST], 2);
+    ck_assert_uint_eq(x.events[SECOND], x.new_bytes ? 2 : 1);
+    ck_assert_uint_eq(x.last_ts[SECOND], 400);
+    ck_assert_uint_eq(x.marks, 2);
+    ck_assert_uint_eq(x.mark_ts, 350);
+    pt_collect_deinit(&r);
+    pt_consumer_deinit(&t.live);
+    ring_remove(&t.seg);
+}
+END_TEST
+
 static void add(TCase *tc)
 {
+    tcase_add_loop_test(tc, gap_found_after_a_later_one, 0, 2);
     tcase_add_test(tc, full_twice_between_two_rounds);
     tcase_add_test(tc, overflows_in_order);
     tcase_add_test(tc, full_after_clear);
