@@ -47,8 +47,8 @@ void pt_auto_stop_init(struct pt_auto_stop *a, struct pt_seg *seg);
  * compared with the new gap. */
 void pt_auto_stop_look(struct pt_auto_stop *a, uint64_t state);
 /* Passive, after that: has the stream stopped itself and run again since the last look, and no STOP
- * and START say so?  It was not before *from, which is the watermark of that look.  restarts: as
- * loaded before the state. */
+ * and START say so?  It was not before *from, which is the watermark of that look.  restarts: those
+ * until the state, pt_start_filter_restarts(). */
 bool pt_auto_stop_missed(struct pt_auto_stop *a, uint64_t restarts, uint64_t *from);
 /* Called on the copy of a dead consumer's segment, before its events are read: restores the
  * last automatic stop that the consumer ended, and the window after it. */

@@ -70,7 +70,7 @@ void pt_consumer_finish(struct pt_consumer *l)
 static void look_at_state(struct pt_consumer *l, uint64_t from)
 {
     const struct pt_seg_header *h = l->seg->h;
-    uint64_t restarts = pt_start_filter_restarts(h), state = pt_load_seqcst(&h->state);
+    uint64_t state, restarts = pt_start_filter_restarts(h, &state);
 
     /* Not for LOOP streams, which do not start without room for START. */
     if (pt_state_runs(state) && l->seg->g.attr.stream_policy != POSIX_TRACE_LOOP)

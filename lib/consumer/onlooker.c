@@ -93,6 +93,7 @@ static int begin_tallies(struct pt_consumer *l)
 
 int pt_consumer_look_on(struct pt_consumer *l, struct pt_seg *seg)
 {
+    uint64_t state;
     int r = pt_consumer_init(l, seg);
 
     if (r < 0)
@@ -103,7 +104,7 @@ int pt_consumer_look_on(struct pt_consumer *l, struct pt_seg *seg)
     l->windows.next_no = UINT64_MAX;                       /* none was read */
     l->more = calloc(PT_CONSUMER_COPIES, sizeof *l->more); /* NULL: one event at a time */
     load_start(l);
-    l->stops.restarts = pt_start_filter_restarts(seg->h);
+    l->stops.restarts = pt_start_filter_restarts(seg->h, &state);
     r = pt_consumer_refresh(l);
     if (r == 0) {
         pt_consumer_learn_window(l);

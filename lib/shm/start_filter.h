@@ -52,10 +52,34 @@ static inline void pt_start_filter_renew(struct pt_seg_header *h)
     pt_store_seqcst(&h->start_filter, (word / (PT_FILTERS + 1) + 1) * (PT_FILTERS + 1));
 }
 
-/* How often the stream has been restarted. */
-static inline uint64_t pt_start_filter_restarts(const struct pt_seg_header *h)
+/* Full, and its consumer is about to restart it, or will do so next. */
+static inline bool pt_start_filter_is_near(const struct pt_seg_header *h, uint64_t state)
 {
-    return pt_load_seqcst(&h->start_filter) / (PT_FILTERS + 1);
+    uint64_t to = pt_load_acquire(&h->gap_to), from = pt_load_acquire(&h->gap_from);
+
+    return pt_state_is_full(state) && from == pt_state_ts(h, state) && from <= to;
+}
+
+/* How often the stream was restarted until it had *state, its present one.  The consumer counts
+ * before it changes the state.  So a restart is left out that is counted and has not happened: its
+ * gap is that of the state, and no place is chosen, since that of the restart before was chosen
+ * before the gap was stored. */
+static inline uint64_t pt_start_filter_restarts(const struct pt_seg_header *h, uint64_t *state)
+{
+    uint64_t word = 0, was;
+    bool near = false;
+
+    *state = pt_load_seqcst(&h->state);
+    for (unsigned i = 0; i < PT_START_TRIES; i++) {
+        was = *state;
+        near = pt_start_filter_is_near(h, was);
+        word = pt_load_seqcst(&h->start_filter);
+        *state = pt_load_seqcst(&h->state);
+        if (*state == was && pt_start_filter_is_near(h, was) == near)
+            break;
+    }
+    near = near && word != 0 && pt_start_filter_place(word) == PT_FILTERS;
+    return word / (PT_FILTERS + 1) - near;
 }
 
 /* Chooses the place, or returns the one that was chosen.  PT_FILTERS: the stream was never

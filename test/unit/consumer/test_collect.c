@@ -14,6 +14,7 @@
 #include "shm_helpers.h"
 #include "shm/pool.h"
 #include "shm/slot.h"
+#include "shm/start_filter.h"
 
 enum { WRITERS = 3, CHUNKS = 40, EVENTS_MAX = 8000, TIME_MAX = 1 << 20 };
 
@@ -730,6 +731,71 @@ START_TEST(full_twice_between_two_rounds)
 }
 END_TEST
 
+/* Is the onlooker told, by its next look, that the stream was full in between? */
+static bool tells_of_a_stop(struct pt_consumer *l)
+{
+    bool told;
+
+    ck_assert_int_eq(pt_consumer_refresh(l), 0);
+    told = l->losses.unseen;
+    l->losses.unseen = false;
+    return told;
+}
+
+static void full_at(uint64_t ts)
+{
+    uint64_t state = t.seg.h->state;
+
+    ck_assert(pt_state_change(t.seg.h, &state, PT_AUTOSTOPPED, ts));
+}
+
+/* As the consumer does: it counts the restart first. */
+static void about_to_restart(uint64_t from, uint64_t to)
+{
+    t.seg.h->gap_from = from;
+    t.seg.h->gap_to = to;
+    pt_start_filter_renew(t.seg.h);
+}
+
+static void restart(uint64_t ts)
+{
+    uint64_t state = t.seg.h->state;
+
+    ck_assert(pt_state_change(t.seg.h, &state, PT_RUNNING, ts));
+    pt_start_filter_choose(t.seg.h);
+}
+
+/* An onlooker looks, or begins, while a restart is counted and has not happened.  It is told of no
+ * stop then, and of the next one, which begins and ends between two looks. */
+START_TEST(looks_while_it_restarts)
+{
+    memset(&t, 0, sizeof t);
+    ring_create(&t.seg, 64000);
+    t.seg.g.attr.stream_policy = POSIX_TRACE_FLUSH;
+    full_at(100);
+    about_to_restart(100, 200);
+    restart(200);
+    full_at(300);
+    if (_i)
+        about_to_restart(300, 400);
+    ck_assert_int_eq(pt_consumer_look_on(&t.live, &t.seg), 0);
+    ck_assert(!tells_of_a_stop(&t.live));
+    if (!_i)
+        about_to_restart(300, 400);
+    ck_assert(!tells_of_a_stop(&t.live));
+    t.live.stops.phase = PT_AUTO_STOPPED; /* STOP was read */
+    restart(400);
+    ck_assert(!tells_of_a_stop(&t.live));
+    full_at(500);
+    about_to_restart(500, 600);
+    restart(600);
+    ck_assert(tells_of_a_stop(&t.live));
+    ck_assert(!tells_of_a_stop(&t.live));
+    pt_consumer_deinit(&t.live);
+    ring_remove(&t.seg);
+}
+END_TEST
+
 /* ---- gaps that are not found in the order of time ---- */
 
 enum { FIRST, SECOND }; /* threads, and their slots */
@@ -834,6 +900,7 @@ END_TEST
 static void add(TCase *tc)
 {
     tcase_add_loop_test(tc, gap_found_after_a_later_one, 0, 2);
+    tcase_add_loop_test(tc, looks_while_it_restarts, 0, 2);
     tcase_add_test(tc, full_twice_between_two_rounds);
     tcase_add_test(tc, overflows_in_order);
     tcase_add_test(tc, full_after_clear);
