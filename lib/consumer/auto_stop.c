@@ -32,21 +32,24 @@ static uint64_t refuse_until(const struct pt_auto_stop *a, uint64_t ts)
 }
 
 /* When the gap ended, which its consumer or a clear has done.  An onlooker takes the time from the
- * header; if the header is already about a later gap, the onlooker refuses none of the events it
- * finds.  *restarted: the stream ran again at that time;
- * *known: the time is the header's. */
+ * header, where it is final once a place is chosen (shm/start_filter.h), and until then the present
+ * time; if the header is already about a later gap, the onlooker refuses none of the events it
+ * finds.  *restarted: the stream ran again at that time; *known: the header is about this gap. */
 static uint64_t end_of_gap(const struct pt_auto_stop *a, uint64_t state, bool *restarted,
                            bool *known)
 {
     const struct pt_seg_header *h = a->seg->h;
-    uint64_t to = pt_load_acquire(&h->gap_to);
+    bool full = pt_state_is_full(state);
+    uint64_t word = pt_load_acquire(&h->start_filter), to = pt_load_acquire(&h->gap_to);
 
     *restarted = *known = false;
     if (!a->passive || pt_state_ts(h, state) == 0 || pt_load_relaxed(&h->gap_from) != a->gap_from ||
         to < a->gap_from)
-        return pt_state_is_full(state) ? a->gap_from : pt_clock_now(a->seg->g.clock);
+        return full ? a->gap_from : pt_clock_now(a->seg->g.clock);
     *restarted = pt_load_relaxed(&h->start_told) <= to;
     *known = true;
+    if (*restarted && pt_start_filter_place(word) == PT_FILTERS)
+        return full ? pt_state_ts(h, state) : pt_clock_now(a->seg->g.clock);
     return to;
 }
 
@@ -145,6 +148,24 @@ static void cancel_start(struct pt_auto_stop *a)
     pt_store_release(&a->seg->h->start_told, pt_load_relaxed(&a->seg->h->gap_to));
 }
 
+/* Called after the stream was made to run at *state.  Until then it refused events, some of them
+ * later than the time of that change, which was read before.  So the gap ends at a time after the
+ * change, or where the stream has stopped again, and the state gets that time.  A thread may have
+ * recorded an event of its chunk in between, and may have lost the next ones: it is in the gap. */
+static uint64_t end_after_change(const struct pt_auto_stop *a, uint64_t state)
+{
+    struct pt_seg_header *h = a->seg->h;
+    uint64_t now = pt_clock_now(a->seg->g.clock), ts;
+
+    pt_store_release(&h->gap_to, now);
+    if (pt_state_change(h, &state, PT_RUNNING, now))
+        return now;
+    ts = pt_state_ts(h, state);
+    if (ts < now)
+        pt_store_release(&h->gap_to, ts);
+    return ts < now ? ts : now;
+}
+
 bool pt_auto_stop_restart(struct pt_auto_stop *a, struct pt_windows *w)
 {
     struct pt_seg_header *h = a->seg->h;
@@ -163,6 +184,8 @@ bool pt_auto_stop_restart(struct pt_auto_stop *a, struct pt_windows *w)
         now = pt_clock_now(a->seg->g.clock);
         store_gap(a, now, runs);
     } while (!pt_state_change(h, &state, runs ? PT_RUNNING : PT_SUSPENDED, now));
+    if (runs)
+        now = end_after_change(a, pt_state_make(PT_RUNNING, now));
     pt_start_filter_choose(h);
     pt_start_filter_copy(h, &a->start_filter);
     pt_stream_forget_stop(h);

@@ -13,7 +13,8 @@
  *
  * The standard requires STOP at the start of a gap and START at its end.  This part says when they
  * are due; consumer.c and collect.c make them.  The restart stores the gap in the header first, for
- * recovery and for onlookers.
+ * recovery and for onlookers, and its end again when the stream runs: writers refuse events until
+ * then, however long the consumer is without a processor in between.
  *
  * Callers hold the reading lock.
  */

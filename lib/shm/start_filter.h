@@ -13,6 +13,7 @@
  *   gap_to = time                            choose, if the stream has been restarted
  *   start_filter = count + 1, none chosen    FILTER, if the stream runs
  *   state: full -> running                   filter_now = new place
+ *   gap_to, state = time after that
  *   choose                                   was full, and runs now: choose; FILTER, if the
  *                                              place that is chosen is not the new one
  *

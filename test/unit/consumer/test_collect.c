@@ -9,6 +9,8 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include "base/clock.h"
 #include "consumer/collect.h"
 #include "log/types.h"
 #include "shm_helpers.h"
@@ -731,15 +733,70 @@ START_TEST(full_twice_between_two_rounds)
 }
 END_TEST
 
-/* Is the onlooker told, by its next look, that the stream was full in between? */
-static bool tells_of_a_stop(struct pt_consumer *l)
+/* The clock of a restart: 1000, 1010, ..; full_ns: when the stream has run, another event stops it,
+ * at that time. */
+static int64_t clock_ns, full_ns;
+
+int __real_clock_gettime(clockid_t id, struct timespec *at);
+int __wrap_clock_gettime(clockid_t id, struct timespec *at);
+
+int __wrap_clock_gettime(clockid_t id, struct timespec *at)
 {
-    bool told;
+    uint64_t state;
+
+    if (clock_ns == 0)
+        return __real_clock_gettime(id, at);
+    state = t.seg.h->state;
+    if (full_ns && pt_state_of(state) == PT_RUNNING)
+        ck_assert(pt_state_change(t.seg.h, &state, PT_AUTOSTOPPED, (uint64_t)full_ns));
+    *at = (struct timespec){ .tv_nsec = clock_ns };
+    clock_ns += 10;
+    return 0;
+}
+
+/* The time at which the gap ends that begins at 100. */
+static uint64_t end_of_gap(int64_t full)
+{
+    uint64_t end;
+
+    memset(&t, 0, sizeof t);
+    ring_create(&t.seg, 64000);
+    t.seg.g.attr.stream_policy = POSIX_TRACE_FLUSH;
+    t.seg.g.clock = PT_CLOCK_REALTIME;
+    t.seg.h->state = pt_state_make(PT_AUTOSTOPPED, 100);
+    ck_assert_int_eq(pt_consumer_init(&t.live, &t.seg), 0);
+    pt_auto_stop_look(&t.live.stops, t.seg.h->state);
+    ck_assert(pt_auto_stop_take_stop(&t.live.stops, 200));
+    full_ns = full;
+    clock_ns = 1000;
+    ck_assert(pt_auto_stop_restart(&t.live.stops, &t.live.windows));
+    clock_ns = full_ns = 0;
+    end = t.live.stops.gap_to;
+    ck_assert_uint_eq(t.live.stops.start_ts, end);
+    ck_assert_uint_eq(t.seg.h->gap_to, end);
+    ck_assert_uint_eq(t.seg.h->state, pt_state_make(full ? PT_AUTOSTOPPED : PT_RUNNING, end));
+    pt_consumer_deinit(&t.live);
+    ring_remove(&t.seg);
+    return end;
+}
+
+/* Not before the stream runs, since it refuses events until then; and not after the next stop. */
+START_TEST(gap_ends_when_it_runs)
+{
+    ck_assert_uint_eq(end_of_gap(0), 1010);
+    ck_assert_uint_eq(end_of_gap(1005), 1005);
+}
+END_TEST
+
+/* Does the onlooker's next look find that the stream was full in between? */
+static bool finds_a_stop(struct pt_consumer *l)
+{
+    bool found;
 
     ck_assert_int_eq(pt_consumer_refresh(l), 0);
-    told = l->losses.unseen;
+    found = l->losses.unseen;
     l->losses.unseen = false;
-    return told;
+    return found;
 }
 
 static void full_at(uint64_t ts)
@@ -765,8 +822,8 @@ static void restart(uint64_t ts)
     pt_start_filter_choose(t.seg.h);
 }
 
-/* An onlooker looks, or begins, while a restart is counted and has not happened.  It is told of no
- * stop then, and of the next one, which begins and ends between two looks. */
+/* An onlooker looks, or begins, while a restart is counted and has not happened.  It finds no stop
+ * then, and it finds the next one, which begins and ends between two looks. */
 START_TEST(looks_while_it_restarts)
 {
     memset(&t, 0, sizeof t);
@@ -779,18 +836,18 @@ START_TEST(looks_while_it_restarts)
     if (_i)
         about_to_restart(300, 400);
     ck_assert_int_eq(pt_consumer_look_on(&t.live, &t.seg), 0);
-    ck_assert(!tells_of_a_stop(&t.live));
+    ck_assert(!finds_a_stop(&t.live));
     if (!_i)
         about_to_restart(300, 400);
-    ck_assert(!tells_of_a_stop(&t.live));
+    ck_assert(!finds_a_stop(&t.live));
     t.live.stops.phase = PT_AUTO_STOPPED; /* STOP was read */
     restart(400);
-    ck_assert(!tells_of_a_stop(&t.live));
+    ck_assert(!finds_a_stop(&t.live));
     full_at(500);
     about_to_restart(500, 600);
     restart(600);
-    ck_assert(tells_of_a_stop(&t.live));
-    ck_assert(!tells_of_a_stop(&t.live));
+    ck_assert(finds_a_stop(&t.live));
+    ck_assert(!finds_a_stop(&t.live));
     pt_consumer_deinit(&t.live);
     ring_remove(&t.seg);
 }
@@ -859,8 +916,8 @@ static int note_order(void *context, const struct pt_log_packet *p)
     return 0;
 }
 
-/* The first thread's events at 100, (200), 250, the second's at (300) and 400; those in brackets are
- * lost, and that at 300 is found to be first. */
+/* The first thread's events at 100, (200), 250, the second's at (300) and 400.  Those in brackets
+ * are lost, and the round finds that for the one at 300 first. */
 START_TEST(gap_found_after_a_later_one)
 {
     struct order x = { .new_bytes = _i };
@@ -901,6 +958,7 @@ static void add(TCase *tc)
 {
     tcase_add_loop_test(tc, gap_found_after_a_later_one, 0, 2);
     tcase_add_loop_test(tc, looks_while_it_restarts, 0, 2);
+    tcase_add_test(tc, gap_ends_when_it_runs);
     tcase_add_test(tc, full_twice_between_two_rounds);
     tcase_add_test(tc, overflows_in_order);
     tcase_add_test(tc, full_after_clear);
