@@ -116,8 +116,8 @@ static struct pt_handle *new_handle(void)
     return h;
 }
 
-/* liburcu asserts where it gets no memory for a table, as Debian builds it.  So its two blocks, less
- * than 2 KiB, are allocated from one that was just free. */
+/* liburcu asserts where it gets no memory for a table, as Debian builds it.  So its two blocks,
+ * less than 2 KiB, are allocated from one that was just free. */
 static bool has_memory_for_table(void)
 {
     void *block = malloc(4096);

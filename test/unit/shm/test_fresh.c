@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #include "directory/reap.h"
@@ -108,6 +109,30 @@ START_TEST(clock_is_set)
 }
 END_TEST
 
+/* Whose maker has ended before it has put it into a page: it does not have to be old. */
+START_TEST(left_map)
+{
+    pid_t maker = fork();
+    struct pt_names *names;
+    struct pt_dir dir;
+    char file[64];
+    void *front;
+
+    if (maker == 0)
+        _exit(0);
+    ck_assert_int_eq(waitpid(maker, NULL, 0), maker);
+    pt_dir_begin(&dir, geteuid(), geteuid(), true);
+    ck_assert_int_eq(pt_names_create_in(&names, &dir, (uint32_t)maker, 1, file, _i ? &front : NULL),
+                     0);
+    ck_assert(!_i || front);
+    pt_dir_end(&dir);
+    ck_assert_uint_eq(count('n'), 1);
+    reap();
+    ck_assert_uint_eq(count('n'), 0);
+    pt_names_unmap(names);
+}
+END_TEST
+
 static int create(struct pt_page **page, uint64_t start)
 {
     char file[64];
@@ -154,6 +179,7 @@ END_TEST
 static void add(TCase *tc)
 {
     tcase_add_test(tc, clock_is_set);
+    tcase_add_loop_test(tc, left_map, 0, 2);
     tcase_add_test(tc, page_goes_before_it_is_published);
     tcase_add_test(tc, page_cannot_be_mapped);
     tcase_add_test(tc, names_cannot_be_mapped);

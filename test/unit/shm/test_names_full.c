@@ -2,8 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * The name map in a full file system: texts that were stored are found, those that find no memory
- * take no room, and another process can have the map.  pt_sys_populate() goes through the test: while the file
- * system is full, only pages that the file has can be had.
+ * take no room, and another process can have the map.  pt_sys_populate() goes through the test:
+ * while the file system is full, only pages that the file has can be had.
  */
 #include <stdio.h>
 #include <sys/mman.h>
