@@ -118,6 +118,14 @@ trace_event_id_t posixtrace_site_open(trace_event_id_t *site, const char *event_
                                       const char *const *types, const char *const *fields,
                                       size_t count);
 
+/*
+ * Where a line of the program looks without a call whether any stream records its type: the address
+ * of a pointer to a word for each type, which is not 0 where posixtrace_event_wanted() is true.
+ * The address stays the same; the pointer changes, so it is loaded each time.  Only to be read.
+ * Async-signal-safe and thread-safe.
+ */
+const uint64_t *const *posixtrace_site_gates(void);
+
 #ifdef __cplusplus
 }
 #endif
@@ -142,6 +150,22 @@ trace_event_id_t posixtrace_site_open(trace_event_id_t *site, const char *event_
 #else
 #define POSIXTRACE_CAST_(type, value) ((type)(value))
 #endif
+
+static inline __attribute__((always_inline, unused)) bool
+pxt_is_wanted_(const uint64_t *const *gates, trace_event_id_t event)
+{
+    const uint64_t *word = __atomic_load_n(gates, __ATOMIC_RELAXED) + event;
+#if __SIZEOF_POINTER__ == 8
+    return __atomic_load_n(word, __ATOMIC_RELAXED) != 0;
+#else
+    /* Either half tells, and needs no access of 64 bits. */
+    typedef uint32_t __attribute__((may_alias)) half;
+    const half *halves = POSIXTRACE_CAST_(const half *, POSIXTRACE_CAST_(const void *, word));
+
+    return (__atomic_load_n(&halves[0], __ATOMIC_RELAXED) |
+            __atomic_load_n(&halves[1], __ATOMIC_RELAXED)) != 0;
+#endif
+}
 
 struct pxt_packer_ {
     unsigned char *at;
@@ -467,8 +491,9 @@ static inline typename pxt_if_<pxt_kind_<T>::is_other, int>::type pxt_value_(con
 #define POSIXTRACE_FIELDS_(event_name, ...)                                                        \
     do {                                                                                           \
         static trace_event_id_t posixtrace_site;                                                   \
+        static const uint64_t *const *posixtrace_gates;                                            \
         POSIXTRACE_EACH_(POSIXTRACE_LOCAL_, POSIXTRACE_NONE_, __VA_ARGS__)                         \
-        trace_event_id_t posixtrace_id = __atomic_load_n(&posixtrace_site, __ATOMIC_RELAXED);      \
+        trace_event_id_t posixtrace_id = __atomic_load_n(&posixtrace_site, __ATOMIC_ACQUIRE);      \
         enum {                                                                                     \
             posixtrace_strings = POSIXTRACE_EACH_(POSIXTRACE_STRING_, POSIXTRACE_OR_, __VA_ARGS__) \
         };                                                                                         \
@@ -481,12 +506,13 @@ static inline typename pxt_if_<pxt_kind_<T>::is_other, int>::type pxt_value_(con
                                                                 POSIXTRACE_COMMA_, __VA_ARGS__) }; \
             const char *posixtrace_names[] = { POSIXTRACE_EACH_(POSIXTRACE_FIELD_,                 \
                                                                 POSIXTRACE_COMMA_, __VA_ARGS__) }; \
+            __atomic_store_n(&posixtrace_gates, posixtrace_site_gates(), __ATOMIC_RELAXED);        \
             posixtrace_id = posixtrace_site_open(                                                  \
                 &posixtrace_site, event_name, posixtrace_types, posixtrace_names,                  \
                 sizeof posixtrace_types / sizeof posixtrace_types[0]);                             \
         }                                                                                          \
-        /* This test costs less than the search for the end of a string that no stream wants. */   \
-        if (posixtrace_strings && !posixtrace_event_wanted(posixtrace_id))                         \
+        /* Nothing is packed that no stream wants. */                                              \
+        if (!pxt_is_wanted_(__atomic_load_n(&posixtrace_gates, __ATOMIC_RELAXED), posixtrace_id))  \
             break;                                                                                 \
         if (sizeof posixtrace_bytes <= POSIXTRACE_IN_WORDS_) {                                     \
             struct pxt_words_ posixtrace_w = { 0, 0, 0 };                                          \

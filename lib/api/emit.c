@@ -181,8 +181,13 @@ PT_PUBLIC trace_event_id_t posixtrace_site_open(trace_event_id_t *site, const ch
             return 0;
     }
     pt_gates_named(self, id);
-    pt_store_relaxed(site, id);
+    pt_store_release(site, id);
     return id;
+}
+
+PT_PUBLIC const uint64_t *const *posixtrace_site_gates(void)
+{
+    return (const uint64_t *const *)&pt_gates;
 }
 
 PT_PUBLIC void posixtrace_event_word(trace_event_id_t event, size_t size, uint64_t first)
