@@ -64,7 +64,8 @@ void *pt_sys_wiped_pages(size_t bytes)
     int saved = errno;
     void *p = pt_sys_pages(bytes);
 
-    if (p && madvise(p, bytes, MADV_WIPEONFORK) < 0 && errno != EINVAL) {
+    /* Other errors than those of a shortage: there is no such call, or none is allowed. */
+    if (p && madvise(p, bytes, MADV_WIPEONFORK) < 0 && (errno == ENOMEM || errno == EAGAIN)) {
         munmap(p, bytes);
         p = NULL;
     }

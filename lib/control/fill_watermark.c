@@ -3,6 +3,7 @@
 /* See fill_watermark.h. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -25,6 +26,7 @@ struct pt_fill_watermark {
 
 static void tell(struct pt_fill_watermark *f)
 {
+    struct pollfd room = { .fd = f->fd, .events = POLLOUT };
     struct pt_seg_header *h = f->h;
     const uint64_t one = 1;
 
@@ -41,8 +43,10 @@ static void tell(struct pt_fill_watermark *f)
         if (pt_exchange_seqcst(&h->fill_mark, 0u) == 0)
             continue;
         pt_fill_watermark_arm(h);
-        /* A counter that has no room for one more is readable already. */
-        if (write(f->fd, &one, sizeof one) < 0)
+        /* A counter that has no room for one more is readable already, and a write that blocked
+         * would hold up the end of this thread. */
+        if (poll(&room, 1, 0) == 1 && (room.revents & POLLOUT) &&
+            write(f->fd, &one, sizeof one) < 0)
             continue;
     }
 }

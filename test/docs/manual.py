@@ -33,11 +33,11 @@ import tempfile
 SKIP = 77
 INCLUDE = pathlib.Path(__file__).resolve().parents[2] / 'include'
 HEADERS = ['trace.h'] + sorted(f'posixtrace/{h.name}' for h in (INCLUDE / 'posixtrace').glob('*.h'))
-PROTOTYPE = re.compile(r'^((?:const )?\w+(?: \w+)*?[ \n]\*?)(posix_?trace_\w+)'
+PROTOTYPE = re.compile(r'^((?:const )?\w+(?: \w+)*?[ \n](?:\*const )?\*?)(posix_?trace_\w+)'
                        r'\(((?:[^()]|\([^()]*\))*)\)\s*;', re.M)
 NOT_AN_ERROR_NUMBER = {
     'posix_trace_event', 'posix_trace_eventid_equal',
-    'posixtrace_event_wanted', 'posixtrace_event_word', 'posixtrace_event_words', 'posixtrace_site_open',
+    'posixtrace_event_wanted', 'posixtrace_event_word', 'posixtrace_event_words', 'posixtrace_site_open', 'posixtrace_site_gates',
     'posixtrace_system_event', 'posixtrace_eventset_system', 'posixtrace_system_streams', 'posixtrace_system_wanted', 'posixtrace_system_wants',
     'posixtrace_system_text', 'posixtrace_call_text', 'posixtrace_waiting_begin', 'posixtrace_waiting_end',
     'posixtrace_waiting_ns', 'posixtrace_thread_renamed',

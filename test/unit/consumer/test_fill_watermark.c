@@ -263,6 +263,22 @@ START_TEST(errors)
 }
 END_TEST
 
+/* A descriptor on which a write would block holds nothing up: the stream can be shut down. */
+START_TEST(blocks)
+{
+    uint64_t most = UINT64_MAX - 1;
+
+    close(fd);
+    fd = eventfd(0, EFD_CLOEXEC);
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(write(fd, &most, sizeof most), sizeof most);
+    ck_assert_int_eq(posixtrace_watch_fill(trid, 50, fd), 0);
+    fill();
+    ck_assert_int_eq(posixtrace_watch_fill(trid, 0, fd), 0);
+    ck_assert_uint_eq(read_count(), most);
+}
+END_TEST
+
 static void prepare(TCase *c)
 {
     tcase_add_checked_fixture(c, begin, end);
@@ -281,6 +297,7 @@ static void add(TCase *c)
     tcase_add_test(c, another_process);
     tcase_add_test(c, mark_goes);
     tcase_add_test(c, errors);
+    tcase_add_test(c, blocks);
 }
 
 int main(void)

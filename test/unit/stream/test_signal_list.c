@@ -162,6 +162,13 @@ static void call_event_words(void)
     is_good = true;
 }
 
+static void call_site_gates(void)
+{
+    const uint64_t *const *gates = posixtrace_site_gates();
+
+    is_good = posixtrace_event_wanted(with.id) == ((*gates)[with.id] != 0);
+}
+
 static void call_error_text(void)
 {
     is_good = posixtrace_error_text(EILSEQ) && posixtrace_error_text(ENOENT);
@@ -270,6 +277,7 @@ static const struct {
     { "posixtrace_layout_split", call_layout_split },
     { "posixtrace_context", call_context },
     { "posixtrace_loss_cause_text", call_loss_cause_text },
+    { "posixtrace_site_gates", call_site_gates },
     { "posixtrace_system_event", call_system_event },
     { "posixtrace_call_text", call_call_text },
     { "posixtrace_system_text", call_system_text },
