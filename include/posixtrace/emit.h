@@ -8,7 +8,7 @@
  * traces an event of type "order" with three fields, which have the names and types of the
  * arguments, and describes the type (posixtrace/typed.h) when the line runs first.  The arguments
  * are evaluated once, also when no stream traces.  Compared with posix_trace_event() it costs only
- * the stores that pack the fields.
+ * a test whether a stream records the type, and the stores that pack the fields.
  *
  *     POSIXTRACE_EVENT_TYPE(order, "order", (uint32_t, id), (double, price),
  *                           (const char *, symbol))
@@ -121,7 +121,8 @@ trace_event_id_t posixtrace_site_open(trace_event_id_t *site, const char *event_
 /*
  * Where a line of the program looks without a call whether any stream records its type: the address
  * of a pointer to a word for each type, which is not 0 where posixtrace_event_wanted() is true.
- * The address stays the same; the pointer changes, so it is loaded each time.  Only to be read.
+ * The address stays the same while the library is loaded; the pointer changes, so it is loaded each
+ * time.  Only to be read.
  * Async-signal-safe and thread-safe.
  */
 const uint64_t *const *posixtrace_site_gates(void);
@@ -490,10 +491,10 @@ static inline typename pxt_if_<pxt_kind_<T>::is_other, int>::type pxt_value_(con
 
 #define POSIXTRACE_FIELDS_(event_name, ...)                                                        \
     do {                                                                                           \
-        static trace_event_id_t posixtrace_site;                                                   \
+        static trace_event_id_t posixtrace_line;                                                   \
         static const uint64_t *const *posixtrace_gates;                                            \
         POSIXTRACE_EACH_(POSIXTRACE_LOCAL_, POSIXTRACE_NONE_, __VA_ARGS__)                         \
-        trace_event_id_t posixtrace_id = __atomic_load_n(&posixtrace_site, __ATOMIC_ACQUIRE);      \
+        trace_event_id_t posixtrace_id = __atomic_load_n(&posixtrace_line, __ATOMIC_ACQUIRE);      \
         enum {                                                                                     \
             posixtrace_strings = POSIXTRACE_EACH_(POSIXTRACE_STRING_, POSIXTRACE_OR_, __VA_ARGS__) \
         };                                                                                         \
@@ -508,7 +509,7 @@ static inline typename pxt_if_<pxt_kind_<T>::is_other, int>::type pxt_value_(con
                                                                 POSIXTRACE_COMMA_, __VA_ARGS__) }; \
             __atomic_store_n(&posixtrace_gates, posixtrace_site_gates(), __ATOMIC_RELAXED);        \
             posixtrace_id = posixtrace_site_open(                                                  \
-                &posixtrace_site, event_name, posixtrace_types, posixtrace_names,                  \
+                &posixtrace_line, event_name, posixtrace_types, posixtrace_names,                  \
                 sizeof posixtrace_types / sizeof posixtrace_types[0]);                             \
         }                                                                                          \
         /* Nothing is packed that no stream wants. */                                              \

@@ -131,8 +131,8 @@ struct posixtrace_thread_info {
  * is that of the first call after it.  Threads that use one trid share the position in its list.
  * Threads that ended long ago may be folded into one entry with pid and tid 0 and the name
  * "(ended)", so that memory stays bounded.  In a log that was made by
- * posixtrace_log_builder_create() or posixtrace_snapshot() that entry has the losses that belong to
- * no thread, and of a snapshot all losses: its threads have recorded the events that it has.
+ * posixtrace_log_builder_create() that entry has the losses that belong to no thread.  In a log of
+ * posixtrace_snapshot() it has all losses, and each thread has recorded the events that are there.
  *
  * EINVAL  trid is not a stream, an argument is NULL, or size is 0
  */

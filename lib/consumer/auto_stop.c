@@ -157,13 +157,11 @@ static uint64_t end_after_change(const struct pt_auto_stop *a, uint64_t state)
     struct pt_seg_header *h = a->seg->h;
     uint64_t now = pt_clock_now(a->seg->g.clock), ts;
 
+    /* Killed before the store, the consumer leaves the earlier end: recovery takes that. */
+    ts = pt_state_change(h, &state, PT_RUNNING, now) ? now : pt_state_ts(h, state);
+    now = ts < now ? ts : now;
     pt_store_release(&h->gap_to, now);
-    if (pt_state_change(h, &state, PT_RUNNING, now))
-        return now;
-    ts = pt_state_ts(h, state);
-    if (ts < now)
-        pt_store_release(&h->gap_to, ts);
-    return ts < now ? ts : now;
+    return now;
 }
 
 bool pt_auto_stop_restart(struct pt_auto_stop *a, struct pt_windows *w)

@@ -21,6 +21,10 @@
 #define TEXT_BYTES  PT_NAMES_TEXT_BYTES
 #define MAP_BYTES   (PT_NAMES_LIST + PT_MAPPING_LIST_BYTES)
 #define LAYOUT      4u
+#define TAKE_TRIES  100000u
+/* In described: a text found no room, and no shorter one gets it.  A type without a description
+ * has none for good, so that no other line describes its data (api/emit.c). */
+#define NO_MORE (1u << 31)
 
 #define entry_off(e)  ((uint32_t)(e))
 #define entry_len(e)  ((uint32_t)((e) >> 32) & 0xffffu)
@@ -189,7 +193,7 @@ static int back_names(struct pt_names *n)
         r = pt_names_back(n->arena, within(pt_load_acquire(&n->used), ARENA_BYTES));
     if (r == 0)
         r = pt_names_back(n->arena + ARENA_BYTES,
-                          within(pt_load_acquire(&n->described), TEXT_BYTES));
+                          within(pt_load_acquire(&n->described) & ~NO_MORE, TEXT_BYTES));
     return r == 0 ? pt_mapping_list_back(n) : r;
 }
 
@@ -316,13 +320,15 @@ static bool same_name(const struct pt_names *n, uint64_t e, const char *name, si
 int pt_names_take(const struct pt_names_part *part, uint32_t *used, uint32_t bytes, uint32_t *off)
 {
     *off = pt_load_relaxed(used);
-    do {
+    for (unsigned i = 0; i < TAKE_TRIES; i++) {
         if (*off > part->last)
             return -ENOSPC;
         if (pt_names_back(part->begin + *off, part->longest) < 0)
             return -ENOMEM;
-    } while (!pt_cas_seqcst(used, off, *off + bytes));
-    return 0;
+        if (pt_cas_seqcst(used, off, *off + bytes))
+            return 0;
+    }
+    return -ENOMEM;
 }
 
 /* Takes room in the arena and writes the name there. */
@@ -441,6 +447,8 @@ static int store_description(struct pt_names *n, uint32_t id, const char *text, 
     uint32_t off;
     int r = pt_names_take(&part, &n->described, (uint32_t)length + 1, &off);
 
+    if (r == -ENOSPC)
+        pt_or_seqcst(&n->described, NO_MORE);
     if (r < 0)
         return r;
     memcpy(n->arena + ARENA_BYTES + off, text, length + 1);

@@ -169,7 +169,8 @@ struct pt_names_part {
 };
 
 /* Hands out bytes of the part from *off on, once there is memory for a longest text: without, a
- * full file system would use the part up.  -ENOSPC, -ENOMEM. */
+ * full file system would use the part up.  -ENOSPC; -ENOMEM, also where another process changes
+ * *used all the time. */
 int pt_names_take(const struct pt_names_part *part, uint32_t *used, uint32_t bytes, uint32_t *off);
 
 /* The name of an id, or NULL; checked, so also of hostile maps. */

@@ -62,9 +62,9 @@ __attribute__((destructor)) static void unlink_page(void)
     void (*end)(void);
     int cancel;
 
-    pt_store_seqcst(&last, pt_self_instance());
     if (self && self->pid != (uint32_t)getpid())
         return;
+    pt_store_seqcst(&last, pt_self_instance());
     end = pt_load_seqcst(&end_last);
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
     if (end)

@@ -3,12 +3,13 @@
 /*
  * A number of posix_trace_event() calls for instructions.py to count in.
  *
- * usage: count unwanted|filtered|8|64|second|switches|full|typed|text CALLS
+ * usage: count unwanted|filtered|8|64|second|switches|full|typed|text|line|text-line CALLS
  *
  * filtered: two running streams whose filters leave the event out.
  * full: 8 bytes into a stream that is full, so that they are lost.
  * typed: POSIXTRACE_EVENT with an int and a long, in site_typed(); text: with an int and a text of
  * 20 bytes, in site_text().
+ * line, text-line: the same two, which no stream wants.
  * switches: 8 bytes into a stream with a log and context switches.
  * The first calls come before begin_counting(): what they take depends on the time, since a change
  * of chunk compares the clocks now and then.  All later events fit into the chunk that the thread
@@ -77,9 +78,9 @@ static void call(const char *what, long calls, size_t bytes)
     static const char key[] = "user:0123456789:name";
 
     for (; calls > 0; calls--) {
-        if (strcmp(what, "typed") == 0)
+        if (strcmp(what, "typed") == 0 || strcmp(what, "line") == 0)
             site_typed((int)calls, calls);
-        else if (strcmp(what, "text") == 0)
+        else if (strcmp(what, "text") == 0 || strcmp(what, "text-line") == 0)
             site_text((int)calls, key, sizeof key - 1);
         else
             posix_trace_event(subject_id, subject_data, bytes);
@@ -94,13 +95,14 @@ int main(int argc, char **argv)
     bool switches = strcmp(what, "switches") == 0;
     bool filtered = strcmp(what, "filtered") == 0, full = strcmp(what, "full") == 0;
     bool two = filtered || strcmp(what, "second") == 0;
-    int streams = strcmp(what, "unwanted") == 0 ? 0 : two ? 2 : 1;
+    bool none = strcmp(what, "unwanted") == 0 || strstr(what, "line");
+    int streams = none ? 0 : two ? 2 : 1;
     trace_id_t trid[2];
 
     if (calls <= 0 || calls > MOST_CALLS ||
-        !strstr("unwanted filtered 8 64 second switches full typed text", what)) {
-        fprintf(stderr,
-                "usage: count unwanted|filtered|8|64|second|switches|full|typed|text CALLS\n");
+        !strstr("unwanted filtered 8 64 second switches full typed text line text-line", what)) {
+        fprintf(stderr, "usage: count unwanted|filtered|8|64|second|switches|full|typed|text|line|"
+                        "text-line CALLS\n");
         return 64;
     }
     subjects_init();

@@ -22,8 +22,9 @@ import subprocess
 import sys
 import tempfile
 
-WORKS = ("unwanted", "8", "64", "second", "full", "typed", "text")
-SITES = {"typed": "site_typed", "text": "site_text"}     # functions; the others: posix_trace_event
+WORKS = ("unwanted", "8", "64", "second", "full", "typed", "text", "line", "text-line")
+SITES = {"typed": "site_typed", "text": "site_text",
+         "line": "site_typed", "text-line": "site_text"}  # functions; the others: posix_trace_event
 UNEVEN = ("full",)                                  # some calls may take a few more
 SAME = {"switches": "8", "filtered": "unwanted"}    # what takes no more than another work
 CALLS = 100

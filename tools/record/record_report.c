@@ -233,8 +233,10 @@ static void explain_nothing(const struct recording *r, const struct record_reque
                   "program waits for",
                   log->shown, quote(path));
     else if (r->unseen)
-        tool_note("nothing was recorded in %s: process %d cannot be traced with its limit of files",
-                  log->shown, (int)r->pid);
+        tool_note(
+            "nothing was recorded in %s: process %d has not called libposixtrace, or cannot be "
+            "traced with its limit of file sizes",
+            log->shown, (int)r->pid);
     else if (path)
         tool_note("nothing was recorded in %s: the program is linked with libposixtrace, but "
                   "has not called it",

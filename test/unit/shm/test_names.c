@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /* The name map: same names, same ids, for all mappings and threads; hostile contents. */
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -187,6 +188,31 @@ START_TEST(hostile_descriptions)
 }
 END_TEST
 
+/* After a description that finds no room, no shorter one is stored: a type without a description
+ * has none for good.  Those that are there can be read, also by others. */
+START_TEST(no_more_descriptions)
+{
+    char file[64], text[PT_DESCRIPTION_MAX + 1];
+    uint32_t id = PT_ID_NAMED_FIRST;
+    struct pt_names *n, *other;
+    int r;
+
+    memset(text, 'd', sizeof text);
+    text[PT_DESCRIPTION_MAX] = '\0';
+    ck_assert_int_eq(pt_names_create(&n, file), 0);
+    while ((r = pt_names_describe(n, id, text)) == 0)
+        id++;
+    ck_assert_int_eq(r, -ENOSPC);
+    ck_assert_int_eq(pt_names_describe(n, id, "short"), -ENOSPC);
+    ck_assert_int_eq(pt_names_open(&other, file), 0);
+    ck_assert_str_eq(pt_names_description(other, id - 1), text);
+    ck_assert_ptr_null(pt_names_description(other, id));
+    ck_assert_int_eq(pt_names_describe(other, id + 1, "short"), -ENOSPC);
+    pt_names_unmap(other);
+    pt_names_unmap(n);
+}
+END_TEST
+
 START_TEST(wrong_files)
 {
     struct pt_names *n, *m;
@@ -274,6 +300,7 @@ static void add(TCase *tc)
     tcase_add_test(tc, hostile_contents);
     tcase_add_test(tc, hostile_holes);
     tcase_add_test(tc, hostile_descriptions);
+    tcase_add_test(tc, no_more_descriptions);
     tcase_add_test(tc, wrong_files);
     tcase_add_test(tc, many_openers);
 }
