@@ -152,7 +152,7 @@ def check_small_files(setup):
         program.communicate(b"\n", timeout=TIMEOUT)
         err = r.end(1 if kib == 64 else 0)
         if said and kib == 8:
-            expect(f"the end: {err}", "limit of files" in err and "is it linked" not in err)
+            expect(f"the end: {err}", "limit of file sizes" in err and "is it linked" not in err)
         if not said:
             expect(f"no limit matters: {err}", "ulimit" not in err)
             setup.expect_events("small.ptl", tick=2)
