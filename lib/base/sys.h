@@ -85,8 +85,8 @@ int pt_sys_write_at(int fd, const void *from, size_t bytes, uint64_t at);
 /* Zeroed memory of the process, in pages; NULL: there is none. */
 void *pt_sys_pages(size_t bytes);
 /* The same, zeros in a forked child, also in one of _Fork() or clone(): MADV_WIPEONFORK, in Linux
- * since 4.14.  NULL also where the kernel has it and refuses it, as where the process has as many
- * mappings as it may have. */
+ * since 4.14.  NULL also where the kernel refuses it for a shortage, as where the process has as
+ * many mappings as it may have. */
 void *pt_sys_wiped_pages(size_t bytes);
 
 /* Shared memory gets its rights in pieces that begin at multiples of this: no

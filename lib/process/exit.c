@@ -85,10 +85,8 @@ int pt_exit_register(void)
 
     if (!pt_cas_seqcst(&registered, &no, 1u))
         return 0;
-    if (atexit(at_exit) == 0) {
-        pthread_atfork(NULL, NULL, pt_thread_forget_parent);
+    if (atexit(at_exit) == 0)
         return 0;
-    }
     pt_store_release(&registered, 0u);
     return -ENOMEM;
 }

@@ -274,9 +274,9 @@ void pt_threads_forget(unsigned bit, uint64_t epoch);
 /* Is every other thread outside, and this one in no more than one event?  Then nothing that was
  * removed from the page before the call is in use.  Never waits. */
 bool pt_threads_are_out(void);
-/* Called in a child made by fork(): makes its events look for a page of their own, and wipes the
- * records where the kernel does not (MADV_WIPEONFORK is in Linux 4.14 and also works for _Fork()
- * and clone()). */
+/* Called in a child made by fork(), or by _Fork() where that is wrapped: makes its events look for
+ * a page of their own, and wipes the records where the kernel does not (MADV_WIPEONFORK is in
+ * Linux 4.14 and also works for clone()). */
 void pt_thread_forget_parent(void);
 /* Called when the calling thread ends: releases its slots and chunks in every stream. */
 void pt_thread_exit(struct pt_thread *t);

@@ -102,6 +102,7 @@ static int create(struct recording *r, const struct record_request *q, const cha
 static int explain(const struct recording *r, const struct record_request *q, int error)
 {
     int pid = (int)r->pid;
+    uint64_t limit;
 
     switch (error) {
     case ESRCH: return tool_error("there is no process %d", pid);
@@ -126,11 +127,12 @@ static int explain(const struct recording *r, const struct record_request *q, in
                           "'posixtrace doctor'",
                           pid);
     case ENOTSUP:
-        if (record_unseen_limit(r->pid) != RECORD_SEEN)
+        limit = record_unseen_limit(r->pid);
+        if (limit != RECORD_SEEN)
             return tool_error("process %d cannot be recorded: it may write files of %s at most "
                               "(ulimit -f), too small for the names of its event types; start it "
                               "with a larger limit",
-                              pid, units_bytes(record_unseen_limit(r->pid)));
+                              pid, units_bytes(limit));
         return tool_error("process %d cannot be recorded from here: there is no /proc to ask, it "
                           "is in another pid namespace, or it uses another version of the "
                           "library",
