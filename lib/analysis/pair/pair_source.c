@@ -56,18 +56,6 @@ static bool is_wanted(const struct pt_pair_source *s, const struct pt_pair_type 
     return !s->any || s->unread || t->is_mark || t->count > 0;
 }
 
-/* Does a gap end here that has begun after the event before?  Its OVERFLOW is one that the log has
- * given up.  Once. */
-static bool ends_unmarked_gap(struct pt_pair_source *s, const struct posixtrace_event *e)
-{
-    bool overflows = s->overflows;
-
-    if (e->id != POSIX_TRACE_OVERFLOW && e->id != POSIX_TRACE_RESUME)
-        return false;
-    s->overflows = e->id == POSIX_TRACE_OVERFLOW;
-    return !overflows && !s->overflows && s->any && !s->unread && pt_reader_loops(s->trid);
-}
-
 int pt_pair_source_next(posixtrace_pair_run_t *run, struct pt_pair_source *s)
 {
     enum pt_pair_item before = s->item;
@@ -94,8 +82,9 @@ int pt_pair_source_next(posixtrace_pair_run_t *run, struct pt_pair_source *s)
         s->type = pt_pair_type(run, s, e->id, &error);
         if (!s->type)
             return error;
-        if (ends_unmarked_gap(s, e)) {
-            s->unread = s->overflows = true;
+        if (s->type->is_mark && pt_gap_marks_lack_begin(&s->marks, s->trid, e->id) && s->any &&
+            !s->unread) {
+            s->unread = true; /* and the next call takes the event */
             set_item(s, PT_PAIR_ITEM_GAP, s->now);
             return 0;
         }

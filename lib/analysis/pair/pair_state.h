@@ -24,6 +24,7 @@
 #include <posixtrace/pair.h>
 #include <posixtrace/typed.h>
 #include <sys/queue.h>
+#include "analysis/metrics/run/gap_marks.h"
 
 enum { PT_PAIR_BATCH = 64, PT_PAIR_KEY_MAX = 512, PT_PAIRS_MAX = 32 };
 
@@ -78,9 +79,9 @@ struct pt_pair_source {
     /* Reading. */
     struct posixtrace_event batch[PT_PAIR_BATCH];
     size_t at, count;
-    bool any;          /* an event was read */
-    bool unread;       /* events are missing before batch[at] */
-    bool overflows;    /* after OVERFLOW, before RESUME */
+    bool any;    /* an event was read */
+    bool unread; /* events are missing before batch[at] */
+    struct pt_gap_marks marks;
     bool over;         /* there is no more to read */
     bool last_is_stop; /* the last event that was read is STOP */
     enum pt_pair_item item;

@@ -40,19 +40,14 @@ static void end_gap(posixtrace_report_t *r, enum pt_report_gap why, int64_t ns)
         r->each_error = r->each.gap(r->each.context, r->gap_why, r->gap_ns, ns);
 }
 
-/* Without an OVERFLOW, which the log has given up, the gap is after the event before. */
-static void take_resume(posixtrace_report_t *r, int64_t ns, int64_t before_ns)
-{
-    if (!(r->in_gap & PT_REPORT_GAP_OVERFLOW) && r->summary.events > 1 && pt_reader_loops(r->trid))
-        begin_gap(r, PT_REPORT_GAP_OVERFLOW, before_ns);
-    end_gap(r, PT_REPORT_GAP_OVERFLOW, ns);
-}
-
 static void take_mark(posixtrace_report_t *r, const struct posixtrace_event *e, int64_t before_ns)
 {
+    if (pt_gap_marks_lack_begin(&r->marks, r->trid, e->id) && r->summary.events > 1)
+        begin_gap(r, e->id == POSIX_TRACE_START ? PT_REPORT_GAP_STOPPED : PT_REPORT_GAP_OVERFLOW,
+                  before_ns);
     switch (e->id) {
     case POSIX_TRACE_OVERFLOW: begin_gap(r, PT_REPORT_GAP_OVERFLOW, e->ns); break;
-    case POSIX_TRACE_RESUME: take_resume(r, e->ns, before_ns); break;
+    case POSIX_TRACE_RESUME: end_gap(r, PT_REPORT_GAP_OVERFLOW, e->ns); break;
     case POSIX_TRACE_STOP: begin_gap(r, PT_REPORT_GAP_STOPPED, e->ns); break;
     case POSIX_TRACE_START: end_gap(r, PT_REPORT_GAP_STOPPED, e->ns); break;
     case POSIX_TRACE_FILTER: /* the end of a call may be left out from now on */

@@ -22,6 +22,7 @@
 #include <posixtrace/report.h>
 
 #include "analysis/metrics/engine/gaps.h"
+#include "analysis/metrics/run/gap_marks.h"
 #include "analysis/report/report_channels.h"
 #include "analysis/report/report_map.h"
 #include "analysis/report/report_types.h"
@@ -199,6 +200,7 @@ struct posixtrace_report {
     struct pt_gaps gaps;
     uint64_t gap;
     unsigned in_gap; /* enum pt_report_gap */
+    struct pt_gap_marks marks;
     int64_t gap_ns, now;
     bool long_only; /* calls are in the log if they were long, each as one event */
     bool unread;    /* the reader left events out before the next one */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * A LOOP log that has given an OVERFLOW up, and not what was before it: RESUME alone is a gap, for
- * metrics, pairs and reports.  Where that log began inside the gap is wrapped, as is what a log
- * does when it is full: the builder's logs never give anything up.
+ * A LOOP log that has given an OVERFLOW or a STOP up, and not what was before it: RESUME or START
+ * alone is a gap, for metrics, pairs and reports.  Where that log began inside the gap is wrapped,
+ * as is what a log does when it is full: the builder's logs never give anything up.
  */
 #include <stdio.h>
 #include <string.h>
@@ -14,12 +14,13 @@
 #include <posixtrace/report.h>
 #include "support/run_suite.h"
 
-enum { BASE = 1000, BEGIN = 10, INSIDE = 30, RESUME = 50, END = 60 };
+enum { BASE = 1000, BEGIN = 10, INSIDE = 30, GOES_ON = 50, END = 60 };
 
 bool __wrap_pt_reader_loops(trace_id_t trid);
 bool __wrap_pt_reader_begins_in_gap(trace_id_t trid);
 
 static bool loops, begins_in_gap;
+static const char *goes_on = "posix_trace_resume"; /* or "posix_trace_start" */
 
 bool __wrap_pt_reader_loops(trace_id_t trid)
 {
@@ -55,7 +56,7 @@ static void add(posixtrace_log_builder_t *b, int64_t ns, const char *name)
     ck_assert_int_eq(posixtrace_log_builder_add(b, &e, sizeof e), 0);
 }
 
-/* begin, RESUME and end; or with inside an event in between. */
+/* begin, RESUME or START, and end; or with inside an event in between. */
 static trace_id_t open_trace(const char *inside)
 {
     FILE *file = tmpfile();
@@ -69,7 +70,7 @@ static trace_id_t open_trace(const char *inside)
     add(b, BEGIN, "begin");
     if (inside)
         add(b, INSIDE, inside);
-    add(b, RESUME, "posix_trace_resume");
+    add(b, GOES_ON, goes_on);
     add(b, END, "end");
     ck_assert_int_eq(posixtrace_log_builder_finish(b), 0);
     ck_assert_int_eq(lseek(fileno(file), 0, SEEK_SET), 0);
@@ -174,15 +175,17 @@ static void check_known(struct found f, int64_t length_ns)
 }
 
 /* From the event before; another end and begin may have been there. */
-START_TEST(resume_alone_is_a_gap)
+START_TEST(end_alone_is_a_gap)
 {
-    const char *inside = _i == 0 ? NULL : "other";
+    const char *inside = _i % 2 == 0 ? NULL : "other";
 
+    if (_i >= 2)
+        goes_on = "posix_trace_start";
     be(true, false);
     check_unknown(measure(inside), END - BEGIN);
     check_unknown(pair(inside), END - BEGIN);
     ck_assert_uint_eq(report(inside).gaps, 1);
-    ck_assert_int_eq(report(inside).gap_ns, RESUME - (inside ? INSIDE : BEGIN));
+    ck_assert_int_eq(report(inside).gap_ns, GOES_ON - (inside ? INSIDE : BEGIN));
 }
 END_TEST
 
@@ -202,13 +205,25 @@ START_TEST(what_ends_before_is_known)
 }
 END_TEST
 
-START_TEST(after_overflow)
+static void check_with_begin(const char *mark)
 {
     be(true, false);
-    check_unknown(measure("posix_trace_overflow"), END - BEGIN);
-    check_unknown(pair("posix_trace_overflow"), END - BEGIN);
-    ck_assert_uint_eq(report("posix_trace_overflow").gaps, 1);
-    ck_assert_int_eq(report("posix_trace_overflow").gap_ns, RESUME - INSIDE);
+    check_unknown(measure(mark), END - BEGIN);
+    check_unknown(pair(mark), END - BEGIN);
+    ck_assert_uint_eq(report(mark).gaps, 1);
+    ck_assert_int_eq(report(mark).gap_ns, GOES_ON - INSIDE);
+}
+
+START_TEST(after_overflow)
+{
+    check_with_begin("posix_trace_overflow");
+}
+END_TEST
+
+START_TEST(after_stop)
+{
+    goes_on = "posix_trace_start";
+    check_with_begin("posix_trace_stop");
 }
 END_TEST
 
@@ -228,20 +243,21 @@ START_TEST(log_begins_in_the_gap)
     ck_assert_uint_eq(measure("end").known, 0);
     ck_assert_uint_eq(pair("end").known, 0);
     ck_assert_uint_eq(report("end").gaps, 1);
-    ck_assert_int_eq(report("end").gap_ns, RESUME - BEGIN);
+    ck_assert_int_eq(report("end").gap_ns, GOES_ON - BEGIN);
 }
 END_TEST
 
 static void add_tests(TCase *t)
 {
-    tcase_add_loop_test(t, resume_alone_is_a_gap, 0, 2);
+    tcase_add_loop_test(t, end_alone_is_a_gap, 0, 4);
     tcase_add_test(t, what_ends_before_is_known);
     tcase_add_test(t, after_overflow);
+    tcase_add_test(t, after_stop);
     tcase_add_test(t, other_logs);
     tcase_add_test(t, log_begins_in_the_gap);
 }
 
 int main(void)
 {
-    return run_suite("given up", "an OVERFLOW that a log has given up", NULL, add_tests);
+    return run_suite("given up", "an OVERFLOW or STOP that a log has given up", NULL, add_tests);
 }

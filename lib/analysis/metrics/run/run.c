@@ -11,6 +11,7 @@
 #include "analysis/metrics/engine/bounds.h"
 #include "analysis/metrics/engine/uncertainty.h"
 #include "analysis/metrics/engine/engine.h"
+#include "analysis/metrics/run/gap_marks.h"
 #include "analysis/metrics/run/reader.h"
 #include "analysis/metrics/run/run.h"
 
@@ -32,6 +33,7 @@ struct posixtrace_metric_run {
     bool full;    /* the last STOP was automatic: the stream was full */
     bool gap;     /* reported by the caller, and no event came since */
     bool grows;   /* a log whose stream is still active */
+    struct pt_gap_marks marks;
     bool (*wants)(void *context, const struct posixtrace_event *begin);
     void *wants_context;
 };
@@ -97,22 +99,15 @@ static void note_due(struct pt_engine *e, const struct posixtrace_event *event)
         e->first_ns = due;
 }
 
-/* Without an OVERFLOW, which the log has given up: then nothing is left of the gap, and it is after
- * the event before, at the time before_ns. */
-static void note_resume(posixtrace_metric_run_t *run, int64_t ns, int64_t before_ns)
-{
-    struct pt_engine *e = &run->engine;
-
-    if (!(e->in_gap & PT_GAP_OVERFLOW) && e->events > 1 && pt_reader_loops(run->trid))
-        pt_engine_gap_begin(e, PT_GAP_OVERFLOW, before_ns);
-    pt_engine_gap_end(e, PT_GAP_OVERFLOW, ns);
-}
-
+/* before_ns: the time of the event before. */
 static void note_gap(posixtrace_metric_run_t *run, const struct posixtrace_event *event,
                      int64_t before_ns)
 {
     struct pt_engine *e = &run->engine;
+    bool unmarked = pt_gap_marks_lack_begin(&run->marks, run->trid, event->id);
 
+    if (unmarked && e->events > 1)
+        pt_engine_gap_begin(e, PT_GAP_UNREAD, before_ns);
     switch (event->id) {
     case POSIX_TRACE_FILTER: /* the event that a measurement waits for may be filtered now */
         if (!e->in_gap) {
@@ -123,8 +118,10 @@ static void note_gap(posixtrace_metric_run_t *run, const struct posixtrace_event
     case POSIX_TRACE_STOP: pt_engine_gap_begin(e, PT_GAP_STOPPED, event->ns); break;
     case POSIX_TRACE_START: pt_engine_gap_end(e, PT_GAP_STOPPED, event->ns); break;
     case POSIX_TRACE_OVERFLOW: pt_engine_gap_begin(e, PT_GAP_OVERFLOW, event->ns); break;
-    case POSIX_TRACE_RESUME: note_resume(run, event->ns, before_ns); break;
+    case POSIX_TRACE_RESUME: pt_engine_gap_end(e, PT_GAP_OVERFLOW, event->ns); break;
     }
+    if (unmarked)
+        pt_engine_gap_end(e, PT_GAP_UNREAD, event->ns);
 }
 
 /* The thread id is known, but with another pthread_t: that thread ended unnoticed, and this is the

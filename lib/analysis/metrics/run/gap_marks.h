@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * The events of a stream that mark where events are missing: STOP to START, OVERFLOW to RESUME.
+ */
+#ifndef PT_METRICS_GAP_MARKS_H
+#define PT_METRICS_GAP_MARKS_H
+
+#include <stdbool.h>
+#include <trace.h>
+
+/* Gaps whose begin was read, and not yet their end. */
+struct pt_gap_marks {
+    bool overflow, stop;
+};
+/* Takes the next START, STOP, OVERFLOW or RESUME; others do nothing.  True: a gap ends whose begin
+ * the log has given up.  Then nothing is left of the gap, and it is after the event before. */
+bool pt_gap_marks_lack_begin(struct pt_gap_marks *marks, trace_id_t trid, trace_event_id_t id);
+
+#endif
