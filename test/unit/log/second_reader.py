@@ -346,7 +346,7 @@ class Log:
 def compare_names(tool, log_name, shown):
     done = subprocess.run([tool, "print", "--format=jsonl", log_name], capture_output=True, text=True,
                           check=False)
-    printed = [json.loads(line)["event"] for line in done.stdout.splitlines()]
+    printed = [json.loads(line)["event"] for line in done.stdout.split("\n") if line]
     assert len(printed) == len(shown), f"{log_name}: {done.stderr}"
     for a, b in zip(shown, printed):
         assert a == b.encode("utf-8", "surrogateescape"), f"{log_name}: name {a}, printed {b}"
