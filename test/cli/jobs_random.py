@@ -239,7 +239,7 @@ def metrics(tool, folder, *options):
 
 def shown_jobs(tool, folder, *options):
     text = metrics(tool, folder, *options_of(folder), "--format=jsonl", *options)
-    jobs = [json.loads(line) for line in text.splitlines()]
+    jobs = [json.loads(line) for line in text.split("\n") if line]
     for job in jobs:
         assert job["response_ns"] == job["end_ns"] - job["begin_ns"]
         assert sum(shown_shares(job).values()) == job["response_ns"], job

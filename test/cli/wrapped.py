@@ -59,7 +59,7 @@ class Found:
 
     def __init__(self, tool, log, whole, in_file=True):
         info = json.loads(tool.run("info", "--format=jsonl", log))
-        rows = [json.loads(line) for line in tool.run("print", "--format=jsonl", log).splitlines()]
+        rows = [json.loads(line) for line in tool.run("print", "--format=jsonl", log).split("\n") if line]
         self.what = f"{log.name}: {info}"
         self.ticks = [int.from_bytes(bytes.fromhex(row["data"]), "little") for row in rows if row["event"] == "tick"]
         ticks = len(self.ticks)
@@ -100,7 +100,7 @@ class Found:
     def measure(self, tool, log, info, rows):
         """From each tick to the next one, but where some are missing between the two, as may be in a log that is cut."""
         said = tool.run("metrics", "--user=step:tick:tick", "--metric=step", "--format=jsonl", "--stats", log)
-        row = [json.loads(line) for line in said.splitlines() if '"step"' in line]
+        row = [json.loads(line) for line in said.split("\n") if '"step"' in line]
         known = row[0].get("count", 0) - row[0].get("unknown", 0) if row else 0
         steps = sum(b == a + 1 for a, b in zip(self.ticks, self.ticks[1:]))
         expect(f"{self.what}: {known} measurements of {steps}: {said}",
@@ -156,7 +156,7 @@ def front(tool, plain, folder, rng):
 
 def front_is_left(tool, log):
     """Ticks, and others after RESUME, without an OVERFLOW in between; a report names each gap."""
-    rows = [json.loads(line) for line in tool.run("print", "--format=jsonl", log).splitlines()]
+    rows = [json.loads(line) for line in tool.run("print", "--format=jsonl", log).split("\n") if line]
     what = [row["event"] for row in rows if row["event"] in ("tick", *MARKS[:2])]
     first = what.index(MARKS[1]) if MARKS[1] in what else 0
     if first == 0 or MARKS[0] in what[:first] or "tick" not in what[first:]:

@@ -63,7 +63,7 @@ def many_types(folder, seed, events, threads, start):
     types = dict(line.split("\t") for line in types.splitlines())
     types = {bytes.fromhex(n).decode(): Description(d) for n, d in types.items()}
     printed = run(TOOL, "print", "--format=jsonl", log).decode()
-    return log, [json.loads(line) for line in printed.splitlines()], types
+    return log, [json.loads(line) for line in printed.split("\n") if line], types
 
 
 # ---- what babeltrace2 reads ----

@@ -52,4 +52,4 @@ def ask(folder, *queries):
     done = subprocess.run(["node", "query.mjs", "queries.json"], cwd=folder, capture_output=True, text=True,
                           timeout=200, check=False)
     need(done.returncode == 0, done.stderr[-2000:])
-    return [json.loads(answer) for answer in done.stdout.splitlines()]
+    return [json.loads(answer) for answer in done.stdout.split("\n") if answer]

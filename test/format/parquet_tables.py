@@ -35,7 +35,7 @@ def export(log, out, *options, status=0, **others):
 
 def rows_of(log, table, *host):
     done = subprocess.run([SHOW, log, table, *host], capture_output=True, timeout=100, check=True)
-    return [json.loads(row) for row in done.stdout.decode(errors="surrogateescape").splitlines()]
+    return [json.loads(row) for row in done.stdout.decode(errors="surrogateescape").split("\n") if row]
 
 
 def files_of(out):

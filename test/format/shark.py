@@ -44,7 +44,7 @@ class Case:
 
     def log(self):
         text, _ = run("print", "--format=jsonl", self.folder / "log.ptl")
-        return [json.loads(line) for line in text.splitlines()]
+        return [json.loads(line) for line in text.split("\n") if line]
 
     def exported(self, *options):
         run("export", "--to=shark", "--force", *options, self.folder / "log.ptl",

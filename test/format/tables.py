@@ -38,7 +38,7 @@ def run(*command, status=0):
 
 
 def objects(text):
-    return [json.loads(line) for line in text.decode(errors="surrogateescape").splitlines()]
+    return [json.loads(line) for line in text.decode(errors="surrogateescape").split("\n") if line]
 
 
 def rows_of(log, table):

@@ -53,7 +53,7 @@ def simple_log(path, count, first=0):
 
 def events_of(log):
     text = subprocess.run([TOOL, "print", "--format=jsonl", log], capture_output=True, check=True).stdout
-    return [json.loads(one) for one in text.decode("utf-8", "surrogatepass").splitlines()]
+    return [json.loads(one) for one in text.decode("utf-8", "surrogatepass").split("\n") if one]
 
 
 def shown(text):

@@ -143,7 +143,7 @@ def run(*words, fails=False):
 
 def events_of(tool, log):
     out, _ = run(tool, "print", "--format=jsonl", log)
-    return [json.loads(line) for line in out.decode(errors="surrogateescape").splitlines()]
+    return [json.loads(line) for line in out.decode(errors="surrogateescape").split("\n") if line]
 
 
 class Room:

@@ -37,7 +37,7 @@ def import_bytes(tool, folder, stream, *options, status=0):
 
 def events_of(tool, log):
     lines = run(tool, "print", "--format=jsonl", log).stdout.decode(errors="surrogateescape")
-    return [json.loads(line) for line in lines.splitlines()]
+    return [json.loads(line) for line in lines.split("\n") if line]
 
 
 def random_values(config, number, rng):
