@@ -167,7 +167,7 @@ static uint64_t end_after_change(const struct pt_auto_stop *a, uint64_t state)
 bool pt_auto_stop_restart(struct pt_auto_stop *a, struct pt_windows *w)
 {
     struct pt_seg_header *h = a->seg->h;
-    uint64_t state = pt_load_seqcst(&h->state), now;
+    uint64_t state = pt_load_seqcst(&h->state), now, changed;
     bool runs;
 
     if (a->phase != PT_AUTO_STOPPED || a->seg->copy || a->passive)
@@ -182,6 +182,7 @@ bool pt_auto_stop_restart(struct pt_auto_stop *a, struct pt_windows *w)
         now = pt_clock_now(a->seg->g.clock);
         store_gap(a, now, runs);
     } while (!pt_state_change(h, &state, runs ? PT_RUNNING : PT_SUSPENDED, now));
+    changed = now;
     if (runs)
         now = end_after_change(a, pt_state_make(PT_RUNNING, now));
     pt_start_filter_choose(h);
@@ -191,7 +192,9 @@ bool pt_auto_stop_restart(struct pt_auto_stop *a, struct pt_windows *w)
     a->start_ts = now;
     a->start_due = runs;
     a->resume_due = !runs;
-    pt_windows_set(w, runs, now);
+    /* Where the stream has stopped again, the time of START is that of this stop.  The window opens
+     * before, else the stop would be taken for that of a stream which was full when it started. */
+    pt_windows_set(w, runs, changed);
     return a->start_due;
 }
 

@@ -203,6 +203,7 @@ static int take_record(struct pt_collect *r, struct pt_cursor *c, struct run *ru
         return -ENOMEM;
     if (t)
         pt_account_add(t, c->no, fate);
+    pt_consumer_note_refused(l, fate);
     if (fate == PT_FATE_OVERWRITTEN)
         pt_losses_note(&l->losses, c->record.ts);
     if (fate == PT_FATE_DELIVER && c->record.ts < l->accounts.delivered_ts)

@@ -314,6 +314,7 @@ static int account(struct pt_consumer *l, const struct pt_cursor *c, enum pt_fat
     if (l->passive && (!t->based || (c->record.ts <= l->onlooker.ts && c->no > t->next_no)))
         pt_account_base(t, c->no);
     pt_account_add(t, c->no, fate);
+    pt_consumer_note_refused(l, fate);
     pt_account_saw(t, c->record.ts);
     return 0;
 }

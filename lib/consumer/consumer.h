@@ -118,6 +118,13 @@ int pt_consumer_skip(struct pt_consumer *l, int64_t ns);
  * of the stream outside windows, too. */
 enum pt_fate pt_consumer_fate(const struct pt_consumer *l, const struct pt_cursor *c,
                               bool window_open);
+/* A refused event counts as lost.  Its writer does not know if it found the stream running that the
+ * consumer had just restarted. */
+static inline void pt_consumer_note_refused(const struct pt_consumer *l, enum pt_fate fate)
+{
+    if (fate == PT_FATE_REFUSED && !l->passive && !l->seg->copy)
+        pt_note_overrun(l->seg->h);
+}
 
 /* Sets the window to the state before the oldest remaining START or STOP; without any, to the
  * present state. */

@@ -727,14 +727,14 @@ START_TEST(full_twice_between_two_rounds)
     ck_assert_uint_eq(tally->seen, 2);
     ck_assert_uint_eq(tally->excluded, 0);
     ck_assert_uint_eq(tally->refused, 1);
+    ck_assert_uint_eq(t.seg.h->overrun, 1);
     pt_collect_deinit(&r);
     pt_consumer_deinit(&t.live);
     ring_remove(&t.seg);
 }
 END_TEST
 
-/* The clock of a restart: 1000, 1010, ..; full_ns: when the stream has run, another event stops it,
- * at that time. */
+/* The clock of a restart: 1000, 1010, ..; full_ns: another event stops the running stream then. */
 static int64_t clock_ns, full_ns;
 
 int __real_clock_gettime(clockid_t id, struct timespec *at);
@@ -754,26 +754,30 @@ int __wrap_clock_gettime(clockid_t id, struct timespec *at)
     return 0;
 }
 
-/* The time at which the gap ends that begins at 100. */
-static uint64_t end_of_gap(int64_t full)
+static void restart_full(int64_t full)
 {
-    uint64_t end;
-
     memset(&t, 0, sizeof t);
     ring_create(&t.seg, 64000);
-    t.seg.g.attr.stream_policy = POSIX_TRACE_FLUSH;
+    t.seg.g.attr.stream_policy = POSIX_TRACE_UNTIL_FULL;
     t.seg.g.clock = PT_CLOCK_REALTIME;
     t.seg.h->state = pt_state_make(PT_AUTOSTOPPED, 100);
     ck_assert_int_eq(pt_consumer_init(&t.live, &t.seg), 0);
+    t.live.windows.open = true;
     pt_auto_stop_look(&t.live.stops, t.seg.h->state);
     ck_assert(pt_auto_stop_take_stop(&t.live.stops, 200));
     full_ns = full;
     clock_ns = 1000;
     ck_assert(pt_auto_stop_restart(&t.live.stops, &t.live.windows));
     clock_ns = full_ns = 0;
+}
+
+static uint64_t end_of_gap(int64_t full)
+{
+    uint64_t end;
+
+    restart_full(full);
     end = t.live.stops.gap_to;
-    ck_assert_uint_eq(t.live.stops.start_ts, end);
-    ck_assert_uint_eq(t.seg.h->gap_to, end);
+    ck_assert(t.live.stops.start_ts == end && t.seg.h->gap_to == end);
     ck_assert_uint_eq(t.seg.h->state, pt_state_make(full ? PT_AUTOSTOPPED : PT_RUNNING, end));
     pt_consumer_deinit(&t.live);
     ring_remove(&t.seg);
@@ -785,6 +789,24 @@ START_TEST(gap_ends_when_it_runs)
 {
     ck_assert_uint_eq(end_of_gap(0), 1010);
     ck_assert_uint_eq(end_of_gap(1005), 1005);
+}
+END_TEST
+
+/* A second gap from the end of the first on has a STOP; the status says that an event is lost. */
+START_TEST(full_again_in_the_restart)
+{
+    struct pt_event e;
+    uint32_t chunk;
+
+    restart_full(_i ? 1005 : 0);
+    ck_assert(pt_pool_take(&t.seg, ring_attach(&t.seg, 0), 300, false, &chunk) == PT_POOL_TAKEN);
+    pt_seg_chunk(&t.seg, chunk)->base_ts = 0;
+    put(chunk, PT_RECORD_EVENT, PT_ID_USER_FIRST, 1003, 0);
+    ck_assert(pt_consumer_next(&t.live, &e) == PT_LIVE_EVENT && e.id == POSIX_TRACE_START);
+    ck_assert_int_eq(pt_consumer_next(&t.live, &e), _i ? PT_LIVE_EVENT : PT_LIVE_NONE);
+    ck_assert(e.id == (_i ? POSIX_TRACE_STOP : POSIX_TRACE_START) && t.seg.h->overrun == 1);
+    pt_consumer_deinit(&t.live);
+    ring_remove(&t.seg);
 }
 END_TEST
 
@@ -959,6 +981,7 @@ static void add(TCase *tc)
     tcase_add_loop_test(tc, gap_found_after_a_later_one, 0, 2);
     tcase_add_loop_test(tc, looks_while_it_restarts, 0, 2);
     tcase_add_test(tc, gap_ends_when_it_runs);
+    tcase_add_loop_test(tc, full_again_in_the_restart, 0, 2);
     tcase_add_test(tc, full_twice_between_two_rounds);
     tcase_add_test(tc, overflows_in_order);
     tcase_add_test(tc, full_after_clear);
