@@ -18,6 +18,7 @@
 static pt_u64 unfinished[PT_UNFINISHED];
 static _Thread_local pt_u64 own[PT_UNFINISHED] __attribute__((tls_model("initial-exec")));
 static uint32_t advances;
+static pt_u64 in_vain; /* pt_self_instance() of the process that has waited for PATIENCE_NS */
 
 /* Without signals: a handler that calls exit() between the two would wait for its own thread. */
 uint32_t pt_unfinished_begin(enum pt_unfinished kind)
@@ -84,9 +85,10 @@ static bool is_patient(void)
     return patient;
 }
 
-/* False: in vain. */
+/* False: in vain.  The second time, when the library goes, it waits for shutdowns alone. */
 static bool wait_for_others(bool patient)
 {
+    uint64_t patience = pt_load_relaxed(&in_vain) == pt_self_instance() ? 0 : PATIENCE_NS;
     uint64_t since = pt_clock_ns(CLOCK_MONOTONIC), now;
     struct timespec pause = { 0, STEP_NS };
     uint32_t seen = pt_load_relaxed(&advances), at;
@@ -96,10 +98,12 @@ static bool wait_for_others(bool patient)
            others_do(PT_CREATIONS)) {
         now = pt_clock_ns(CLOCK_MONOTONIC);
         at = pt_load_relaxed(&advances);
-        if (at != seen || (shutdowns && patient))
+        if (at != seen || (shutdowns && patient)) {
             since = now;
-        if (now - since >= PATIENCE_NS)
+        } else if (now - since >= patience) {
+            pt_store_relaxed(&in_vain, pt_self_instance());
             return false;
+        }
         seen = at;
         clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
     }
