@@ -169,28 +169,33 @@ static struct pt_proc *of_ended(const struct pt_seg *seg, uint32_t n, uint32_t p
     return NULL;
 }
 
-/* NULL: the table is full of processes that live, or there is no memory for more of it. */
-static struct pt_proc *find_entry(struct pt_seg *seg, uint32_t pid)
+/* 0; -EAGAIN: the table is full of processes that live; -ENOMEM: no memory for more of it. */
+static int find_entry(struct pt_seg *seg, uint32_t pid, struct pt_proc **entry)
 {
     for (unsigned tries = 0; tries < 2 * PT_PROC_MAX; tries++) {
         uint32_t n = pt_seg_proc_count(seg);
-        struct pt_proc *p = own_or_free(seg, n, pid);
+        int r;
 
-        if (!p)
-            p = of_ended(seg, n, pid);
-        if (p || pt_seg_add_proc(seg, n) < 0)
-            return p;
+        *entry = own_or_free(seg, n, pid);
+        if (!*entry)
+            *entry = of_ended(seg, n, pid);
+        if (*entry)
+            return 0;
+        r = pt_seg_add_proc(seg, n);
+        if (r < 0)
+            return r;
     }
-    return NULL;
+    return -EAGAIN;
 }
 
 int pt_process_register(struct pt_seg *seg, uint32_t pid, uint64_t start, struct pt_page *page,
                         unsigned bit)
 {
-    struct pt_proc *p = find_entry(seg, pid);
+    struct pt_proc *p;
+    int r = find_entry(seg, pid, &p);
 
-    if (!p)
-        return -EAGAIN;
+    if (r < 0)
+        return r;
     pt_store_relaxed(&p->bit, bit);
     pt_store_seqcst(&p->start, start);
     pt_fence_seqcst();

@@ -17,7 +17,7 @@
 #include "process/self.h"
 
 /* Adds a process to the stream's table and opens its gates if the stream
- * records.  -EAGAIN: the table is full. */
+ * records.  -EAGAIN: the table is full; -ENOMEM: it has no memory to grow. */
 int pt_process_register(struct pt_seg *seg, uint32_t pid, uint64_t start, struct pt_page *page,
                         unsigned bit);
 
