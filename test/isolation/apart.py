@@ -372,8 +372,9 @@ def is_stopped(pid):
     return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "T"
 
 
-def start_stopped(house, directory, *verb):
-    """A verb whose worker stands still before it has ended: again, if it was quicker."""
+def start_stopped(house, directory, *verb, made=None):
+    """A verb whose worker stands still before it has ended: again, if it was quicker and has made
+    what it makes."""
     for _ in range(200):
         process = subprocess.Popen([house.tool, *verb], text=True, stdout=subprocess.PIPE,
                                    stderr=subprocess.STDOUT, **house.how(directory))
@@ -387,8 +388,30 @@ def start_stopped(house, directory, *verb):
             except (OSError, IndexError):
                 pass
         process.communicate()
+        if made:
+            made.unlink(missing_ok=True)
     expect(f"{verb}: a worker that is stopped", False)
     return None
+
+
+def stopped_at_once(house, target, directory):
+    """A snapshot whose log is there ends at once, and its worker with it, also one that is stopped
+    while it has root's standard output."""
+    snapshot = house.folder / "there.ptl"
+    snapshot.touch()
+    for _ in range(20):
+        process = subprocess.Popen([house.tool, "snapshot", str(target.pid), "-o", snapshot], text=True,
+                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                   **house.how(directory))
+        children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children")
+        while process.poll() is None:
+            try:
+                os.kill(int(children.read_text().split()[0]), signal.SIGSTOP)
+                break
+            except (OSError, IndexError):
+                pass
+        said, _ = process.communicate(timeout=TIMEOUT)
+        expect(f"{process.returncode} {said}", process.returncode == 1 and "exists" in said)
 
 
 def test_stopped(house):
@@ -399,11 +422,13 @@ def test_stopped(house):
                               text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               **house.how(directory))
     expect("events are shown", follow.stdout.readline() and follow.stdout.readline())
+    stopped_at_once(house, target, directory)
     children = pathlib.Path(f"/proc/{follow.pid}/task/{follow.pid}/children")
     snapshot = house.folder / "stopped-snapshot.ptl"
     waiting = [start_stopped(house, directory, "start", str(target.pid)),
                start_stopped(house, directory, "filter", str(target.pid)),
-               start_stopped(house, directory, "snapshot", str(target.pid), "-o", snapshot)]
+               start_stopped(house, directory, "snapshot", str(target.pid), "-o", snapshot,
+                             made=snapshot)]
     for worker in (recorder.worker(), int(children.read_text().split()[0])):
         expect("Alice may", as_alice(house, directory, "kill", "-STOP", str(worker)) == 0)
         wait_until("it is stopped", lambda pid=worker: is_stopped(pid))

@@ -95,7 +95,10 @@ static int make_apart(struct snapshot *s, pid_t target)
         return status;
     opened = atomic_file_open(&file, s->path, s->force);
     a.log = file.fd;
-    while (opened == EXIT_DONE && apart_listen(&a))
+    /* A worker that its user has stopped would keep our standard output open. */
+    if (opened != EXIT_DONE)
+        apart_kill(&a);
+    while (apart_listen(&a))
         ;
     if (opened == EXIT_DONE && a.error)
         tool_error("cannot make %s: %s; nothing was written", quote(s->path), strerror(a.error));
