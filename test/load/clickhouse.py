@@ -25,7 +25,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "format"))
 from parquet_logs import line, random_log, random_types  # noqa: E402
-from server import Relay, Server, environment, free_port, need, skip, skip_without_server  # noqa: E402
+from server import Relay, Server, environment, free_port, need, own_network, skip, skip_without_server  # noqa: E402
 
 CASE, TOOL = sys.argv[1], pathlib.Path(sys.argv[2]).resolve()
 SHORT = "POSIXTRACE_TEST_SHORT" in os.environ
@@ -251,12 +251,18 @@ class Follower:
         return self.errors.read_text()
 
     def until(self, what, true):
-        for _ in range(1500):
+        end = time.monotonic() + 120
+        while time.monotonic() < end:
             if true():
                 return
             need(self.process.poll() is None, what, "it ended:", self.said())
             time.sleep(0.02)
-        sys.exit(f"not in 30 s: {what}: {self.said()}")
+        sys.exit(f"not in 120 s: {what}: {self.said()}")
+
+    def heeds_signals(self):
+        """Its handler is there: before that SIGTERM ends it as it ends any program."""
+        status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(status.split("SigCgt:")[1].split()[0], 16) >> (signal.SIGTERM - 1) & 1
 
     def end(self, number=signal.SIGTERM):
         self.process.send_signal(number)
@@ -358,6 +364,7 @@ def stopped(server, folder):
     logs = [simple_log(into / f"{i}.ptl", 30000, i) for i in range(4)]
     for i in range(2 if SHORT else 5):
         follower = Follower(server, folder, into, "-j2")
+        follower.until("its handler", follower.heeds_signals)
         time.sleep(rng.random())
         for _ in range(i % 2):
             follower.process.send_signal(signal.SIGTERM)
@@ -491,6 +498,7 @@ def killed(server, folder):
         relay.arm(up=rng.randrange(1, total), action=server.kill if of_server else
                   lambda: os.killpg(loader.pid, 9))
         loader.wait()
+        relay.arm()   # what it has begun is done then
         if server.process.poll() is not None:
             server.start()
     hurt(server, folder, harm, 4 if SHORT else 12)
@@ -610,6 +618,7 @@ def replicas(server, folder):
 
 def main():
     skip_without_server()
+    own_network()
     print("seed", SEED, flush=True)
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)

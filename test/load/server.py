@@ -2,11 +2,14 @@
 # SPDX-FileCopyrightText: 2026 The posixtrace authors
 """A ClickHouse server of its own on the loopback address, and a relay before it that fails when asked to."""
 
+import ctypes
+import fcntl
 import os
 import pathlib
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -14,6 +17,7 @@ import urllib.error
 import urllib.request
 
 SKIP = 77
+CLONE_NEWNET, IFF_UP, SIOCSIFFLAGS = 0x40000000, 1, 0x8914
 CONFIG = """<?xml version="1.0"?>
 <yandex>
 <logger><level>warning</level><console>1</console></logger>
@@ -41,6 +45,14 @@ def environment(**more):
     kept = {k: v for k, v in os.environ.items()
             if not k.lower().endswith("_proxy") and not k.startswith("POSIXTRACE_LOAD")}
     return {**kept, **more}
+
+
+def own_network():
+    """Root has a loopback device of its own, where no other process takes a free port.  To be called before threads are made."""
+    if os.geteuid() != 0 or ctypes.CDLL(None).unshare(CLONE_NEWNET) != 0:
+        return
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+        fcntl.ioctl(s, SIOCSIFFLAGS, struct.pack("16sH14x", b"lo", IFF_UP))
 
 
 def free_port():
