@@ -80,11 +80,13 @@ CHANGES = {
 
 
 def furnish(place, outside):
-    """What the names of forged pages lead to."""
-    os.mkfifo(place / "n-pipe")
-    (place / "n-folder").mkdir()
-    (place / "n-link").symlink_to(outside)
-    with open(place / "n-hole", "wb") as hole:
+    """What the names of forged pages lead to.  A process that reaps removes what is not new there."""
+    if not (place / "n-pipe").exists():
+        os.mkfifo(place / "n-pipe")
+    (place / "n-folder").mkdir(exist_ok=True)
+    if not (place / "n-link").is_symlink():
+        (place / "n-link").symlink_to(outside)
+    with open(place / "n-hole", "ab") as hole:
         hole.truncate(1 << 40)
 
 
@@ -132,10 +134,10 @@ def check_page(house):
     outside.write_bytes(names_map)
     subprocess.run(["cp", "--sparse=always", next(place.glob("s-*.seg")), segment], check=True)
     before = beginning(segment)
-    furnish(place, outside)
 
     def write(path, change):
         data, (_, start) = bytearray(good), page_name(path.name.split("-")[1])
+        furnish(place, outside)
         put(data, PID, struct.pack("<I", int(path.name.split("-")[1])))
         put(data, START, start)
         change(data)
@@ -160,7 +162,7 @@ def check_page(house):
     outside.unlink()
     segment.unlink()
     for name in ("n-pipe", "n-link", "n-hole"):
-        (place / name).unlink()
+        (place / name).unlink(missing_ok=True)
     (place / "n-folder").rmdir()
     owner.end()
     expect(f"{files(place)}", not files(place))
