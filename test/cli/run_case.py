@@ -29,7 +29,7 @@ import subprocess
 import sys
 import tempfile
 
-TIMEOUT = 120
+TIMEOUT = 300
 
 
 class Step:

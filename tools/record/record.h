@@ -64,6 +64,7 @@ struct recording {
     uint64_t shown_events;  /* at the last live line */
     bool removed;           /* the log, or its folder, was removed while it was written */
     uint64_t gone_events;   /* and has so many events */
+    uint64_t lacks;         /* so many events at least are lost that the log does not count */
 };
 
 /* The reason for the end of the wait. */

@@ -285,16 +285,19 @@ static uint64_t count_left(pid_t target, pid_t dead)
 
 /* Counts the events that have not come as lost, in a log that was cut.  A log with a limit comes at
  * the end, in an order that cannot be completed, and a pipe accepts no more. */
-static void count_lost(const struct part *p)
+static void count_lost(struct part *p)
 {
     struct posixtrace_recover_report report;
     uint64_t lost = apart_lost(&p->a);
     int error;
 
+    p->r.lacks = lost;
     if (lost == 0 || !p->r.regular || p->a.check.most)
         return;
     error = posixtrace_log_recover_lost(p->r.fd, lost, &report, sizeof report);
-    if (error)
+    if (!error)
+        p->r.lacks = 0;
+    else
         tool_error("cannot write into %s how many events were lost: %s", quote(p->r.log),
                    strerror(error));
 }

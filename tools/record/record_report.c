@@ -106,6 +106,8 @@ static void say_recorded(const struct recording *r, struct log_file *log, const 
     if (lost > 0 || log->info.flush_error)
         snprintf(losses, sizeof losses, "%s lost (%s)", units_count(lost),
                  log_file_causes(&log->info));
+    else if (r->lacks > 0)
+        snprintf(losses, sizeof losses, "at least %s lost", units_count(r->lacks));
     tool_note("recorded %s event%s of %s%s process%s in %s, %s; to see them: posixtrace print %s",
               units_count(f->events), f->events == 1 ? "" : "s", f->nameless ? "at least " : "",
               units_count(f->pid_count), f->pid_count == 1 ? "" : "es", log->shown, losses,
