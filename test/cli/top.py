@@ -10,6 +10,7 @@ Nothing depends on time: each step waits for a condition.
 usage: top.py POSIXTRACE LIVE
 """
 
+import codecs
 import contextlib
 import fcntl
 import json
@@ -220,6 +221,7 @@ class Terminal:
         self.rows, self.columns = rows, columns
         self.screen, self.red = [""] * rows, set()
         self.row, self.raw, self.rest, self.bold = 0, "", "", False
+        self.decode = codecs.getincrementaldecoder("utf-8")().decode    # a read may end within a character
         self.ours, self.theirs = pty.openpty()
         self.set_size(rows, columns)
         self.before = termios.tcgetattr(self.theirs)
@@ -284,7 +286,7 @@ class Terminal:
         if not ready:
             return self.process.poll() is None
         try:
-            part = os.read(self.ours, 65536).decode("utf-8")
+            part = self.decode(os.read(self.ours, 65536))
         except OSError:
             return False
         self.rest += part
@@ -316,7 +318,7 @@ class Terminal:
                self.process.returncode == status)
         with contextlib.suppress(BlockingIOError, OSError):
             os.set_blocking(self.ours, False)
-            self.rest += os.read(self.ours, 65536).decode("utf-8")
+            self.rest += self.decode(os.read(self.ours, 65536))
         raw = self.raw + self.rest
         expect("the screen of the shell comes back",
                raw.count(ENTER) == raw.count(LEAVE) > 0 and raw.rstrip().endswith(LEAVE) and

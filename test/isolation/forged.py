@@ -80,7 +80,7 @@ CHANGES = {
 
 
 def furnish(place, outside):
-    """What the names of forged pages lead to.  A process that reaps removes what is not new there."""
+    """What the names of forged pages lead to.  A process that reaps removes old ones."""
     if not (place / "n-pipe").exists():
         os.mkfifo(place / "n-pipe")
     (place / "n-folder").mkdir(exist_ok=True)
