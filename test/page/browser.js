@@ -25,7 +25,8 @@ function findBrowser() {
 
 class Page {
     constructor(browser, session) {
-        Object.assign(this, {browser, session, faults: [], requests: [], loads: 0, waiters: []});
+        Object.assign(this, {browser, session, faults: [], requests: [], waiters: []});
+        this.loaded = new Set();
     }
 
     send(method, params) {
@@ -46,8 +47,8 @@ class Page {
         } else if (method === "Page.javascriptDialogOpening") {
             this.faults.push(`dialog: ${params.message}`);
             this.send("Page.handleJavaScriptDialog", {accept: true});
-        } else if (method === "Page.loadEventFired") {
-            this.loads++;
+        } else if (method === "Page.lifecycleEvent" && params.name === "load") {
+            this.loaded.add(params.loaderId);
             this.waiters.splice(0).forEach((resolve) => resolve());
         }
     }
@@ -60,9 +61,13 @@ class Page {
     /** By an empty page, since a URL that differs in its fragment only is no load. */
     async load(url) {
         for (const one of ["about:blank", url]) {
-            const loaded = new Promise((resolve) => this.waiters.push(resolve));
-            await this.send("Page.navigate", {url: one});
-            await loaded;
+            const {loaderId, errorText} = await this.send("Page.navigate", {url: one});
+
+            if (errorText)
+                throw new Error(`${one}: ${errorText}`);
+            // Other loads, as that of a new page, end when they like.
+            while (!this.loaded.has(loaderId))
+                await new Promise((resolve) => this.waiters.push(resolve));
         }
         await this.settle();
     }
@@ -188,6 +193,7 @@ class Browser {
         this.listeners.push((message) => message.sessionId === sessionId && page.hear(message));
         for (const domain of ["Page", "Runtime", "Network", "Log"])
             await page.send(`${domain}.enable`);
+        await page.send("Page.setLifecycleEventsEnabled", {enabled: true});
         await page.size(width || 1400, height || 900);
         await page.send("Emulation.setEmulatedMedia", {features: [
             {name: "prefers-color-scheme", value: dark ? "dark" : "light"}]});
