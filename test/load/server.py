@@ -48,11 +48,19 @@ def environment(**more):
 
 
 def own_network():
-    """Root has a loopback device of its own, where no other process takes a free port.  To be called before threads are made."""
-    if os.geteuid() != 0 or ctypes.CDLL(None).unshare(CLONE_NEWNET) != 0:
+    """Root has a loopback device of its own, where no other process takes a free port; if it may turn it on.  To be
+    called before threads are made."""
+    if os.geteuid() != 0:
         return
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
-        fcntl.ioctl(s, SIOCSIFFLAGS, struct.pack("16sH14x", b"lo", IFF_UP))
+    libc = ctypes.CDLL(None)
+    with open("/proc/self/ns/net", "rb") as before:
+        if libc.unshare(CLONE_NEWNET) != 0:
+            return
+        try:
+            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+                fcntl.ioctl(s, SIOCSIFFLAGS, struct.pack("16sH14x", b"lo", IFF_UP))
+        except OSError:
+            need(libc.setns(before.fileno(), CLONE_NEWNET) == 0, "back into the network of before")
 
 
 def free_port():
