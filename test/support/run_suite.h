@@ -2,7 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * main() of a test program with check: one suite with one case.  prepare, if
- * any, gives the case its fixture or time limit; add gives it its tests.
+ * any, gives the case its fixture or time limit; add gives it its tests.  Without another
+ * limit a test may take SUITE_TEST_S: check's own 4 s are short on a machine that is busy.
  * CK_FORK, CK_VERBOSITY and CK_TIMEOUT_MULTIPLIER in the environment are check's.
  *
  * Each ck_assert() writes a message into a file without a name, also in children of a
@@ -20,6 +21,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+enum { SUITE_TEST_S = 120 };
 
 static pid_t suite_runner;
 
@@ -51,6 +54,7 @@ static inline int run_suite(const char *suite_name, const char *case_name,
     int failed;
 
     suite_runner = getpid();
+    tcase_set_timeout(t, SUITE_TEST_S);
     tcase_add_checked_fixture(t, append_messages, NULL);
     if (prepare)
         prepare(t);

@@ -15,8 +15,6 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#define TEST_TIMEOUT_S 30
-
 static char base_dir[64];
 static char stream_dir[96];
 static pid_t dir_owner;
@@ -119,7 +117,6 @@ void th_use_folder_of_all(TCase *tc)
 
 static void prepare(TCase *tc)
 {
-    tcase_set_timeout(tc, TEST_TIMEOUT_S);
     tcase_add_checked_fixture(tc, set_up, tear_down);
 }
 

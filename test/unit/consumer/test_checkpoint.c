@@ -20,12 +20,12 @@
 #include <posixtrace/log.h>
 #include <trace.h>
 #include "consumer/checkpoint.h"
-#include "flush/thread.h"
 #include "place/dir.h"
 #include "shm/slot.h"
 #include "stream/handle.h"
 #include "stream/stream.h"
 #include "support/log_file.h"
+#include "support/rounds.h"
 #include "support/run_suite.h"
 #include "support/stream_inside.h"
 
@@ -356,31 +356,16 @@ START_TEST(forgotten_and_killed)
 }
 END_TEST
 
-/* The flush thread lets go of the lock while it writes, in the middle of a round. */
-static void lock_out_rounds(struct pt_stream *s)
-{
-    const struct timespec turn = { 0, 100000 };
-
-    for (;;) {
-        pthread_mutex_lock(&s->reading);
-        if (!pt_flusher_is_writing(s->flusher))
-            return;
-        pthread_mutex_unlock(&s->reading);
-        nanosleep(&turn, NULL);
-    }
-}
-
 /* Between the books of a round and the release of the slots whose counts it has:
  * those are in the sums, and still in the slots. */
 static void die_with_slots_claimed(trace_id_t trid)
 {
-    struct pt_stream *s = pt_handle_get(trid, ~0u);
+    struct pt_stream *s = hold_rounds(trid);
     struct pt_consumer *l = &s->live;
     const struct pt_seg_header *h = l->seg->h;
     const struct pt_checkpoint *last;
     struct pt_log_books log;
 
-    lock_out_rounds(s);
     trace_batch();
     pt_accounts_take(&l->accounts, l->finished);
     if (l->accounts.ended_count == 0)
@@ -452,6 +437,7 @@ static void die_without_last_books(trace_id_t trid)
     flush(trid);
     trace_some(NULL);
     flush(trid);
+    hold_rounds(trid);
     posix_trace_event(event_id, "012345678901234567890", 20);
     pt_add_seqcst(&l->seg->h->books_now, (uint64_t)-1);
     kill(getpid(), SIGKILL);
@@ -515,11 +501,6 @@ START_TEST(killed_with_a_wrong_name)
 }
 END_TEST
 
-static void prepare(TCase *tc)
-{
-    tcase_set_timeout(tc, 60);
-}
-
 /* Under valgrind, which takes half a minute for each: the policy that overwrites. */
 static void add(TCase *tc)
 {
@@ -538,5 +519,5 @@ static void add(TCase *tc)
 
 int main(void)
 {
-    return run_suite("consumer checkpoint", "books", prepare, add);
+    return run_suite("consumer checkpoint", "books", NULL, add);
 }

@@ -121,20 +121,37 @@ START_TEST(in_a_call)
 }
 END_TEST
 
+/* A stream with an event in its first chunk, and one point: where a second has passed before that
+ * event, it adds one, and another stream begins.  *begun: a time before the event. */
+static struct pt_seg_header *begin_with_one_point(uint64_t *begun)
+{
+    const uint64_t none = 0;
+
+    for (;;) {
+        struct pt_seg_header *h = segment_of(own)->h;
+
+        *begun = pt_clock_now(h->clock);
+        posix_trace_event(TYPE, &none, sizeof none);
+        if (pt_syncpoint_count(h) == 1)
+            return h;
+        teardown();
+        setup();
+    }
+}
+
 /* An event compares no clocks: a step shows in events after the creator has read, or a thread has
  * begun a new chunk, and in none before. */
 START_TEST(shows_after_a_look)
 {
     const int64_t hour = (int64_t)3600 * 1000000000;
-    struct pt_seg_header *h = segment_of(own)->h;
-    uint64_t begun = pt_clock_now(h->clock), n = 0;
+    uint64_t begun, n = 0;
+    struct pt_seg_header *h = begin_with_one_point(&begun);
     struct pt_sync *first = &h->sync_first, last;
     bool fills = _i == 1;
     struct posixtrace_event e;
     int64_t ns = 0;
     int none = 0;
 
-    posix_trace_event(TYPE, &n, sizeof n); /* begins a chunk */
     /* Two seconds old, and set an hour ahead since. */
     first->ns -= 2000000000 + hour;
     first->ts -= pt_mul128_div(2000000000, first->mult);

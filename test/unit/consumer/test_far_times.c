@@ -255,7 +255,6 @@ END_TEST
 
 static void add(TCase *t)
 {
-    tcase_set_timeout(t, 20);
     tcase_add_loop_test(t, the_story_is_the_same, 0, sizeof times / sizeof *times);
 }
 

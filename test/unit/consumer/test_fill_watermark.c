@@ -282,7 +282,6 @@ END_TEST
 static void prepare(TCase *c)
 {
     tcase_add_checked_fixture(c, begin, end);
-    tcase_set_timeout(c, 60);
 }
 
 static void add(TCase *c)

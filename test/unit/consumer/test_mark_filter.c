@@ -16,6 +16,7 @@
 #include "stream/handle.h"
 #include "support/log_file.h"
 #include "support/need.h"
+#include "support/rounds.h"
 #include "support/run_suite.h"
 
 static const struct {
@@ -60,22 +61,6 @@ static trace_id_t create(int policy, int fd)
     else
         NEED(posix_trace_create_withlog(0, &attr, fd, &trid) == 0);
     return trid;
-}
-
-/* Its consumer makes no round as long as the lock of reading is held. */
-static struct pt_stream *hold_rounds(trace_id_t trid)
-{
-    struct pt_stream *s = pt_handle_get(trid, ~0u);
-
-    NEED(s != NULL);
-    pt_stream_lock_reading(s);
-    return s;
-}
-
-static void let_rounds(struct pt_stream *s)
-{
-    pthread_mutex_unlock(&s->reading);
-    pt_handle_put(s);
 }
 
 /* Until events were overwritten, or the stream is full; then the filter changes twice. */

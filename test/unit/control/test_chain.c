@@ -383,11 +383,6 @@ START_TEST(with_logs)
 }
 END_TEST
 
-static void prepare(TCase *t)
-{
-    tcase_set_timeout(t, 60);
-}
-
 static void add(TCase *t)
 {
     tcase_add_test(t, errors);
@@ -401,5 +396,5 @@ static void add(TCase *t)
 
 int main(void)
 {
-    return run_suite("stream", "chain", prepare, add);
+    return run_suite("stream", "chain", NULL, add);
 }

@@ -498,11 +498,6 @@ START_TEST(changed_while_tracing)
 }
 END_TEST
 
-static void prepare(TCase *t)
-{
-    tcase_set_timeout(t, 60);
-}
-
 /* ---- a filter that is asked for while it is changed ---- */
 
 enum { SETS = 3 };
@@ -573,5 +568,5 @@ int main(int argc, char **argv)
     if (argc == 2 && strcmp(argv[1], "image") == 0)
         return be_image();
     image_prepare("image");
-    return run_suite("stream", "filter", prepare, add);
+    return run_suite("stream", "filter", NULL, add);
 }

@@ -374,11 +374,6 @@ START_TEST(taken_away_while_tracing)
 }
 END_TEST
 
-static void prepare(TCase *t)
-{
-    tcase_set_timeout(t, 60);
-}
-
 static void add(TCase *t)
 {
     tcase_add_test(t, errors);
@@ -396,5 +391,5 @@ static void add(TCase *t)
 
 int main(void)
 {
-    return run_suite("stream", "handler", prepare, add);
+    return run_suite("stream", "handler", NULL, add);
 }

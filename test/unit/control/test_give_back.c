@@ -402,7 +402,6 @@ END_TEST
 
 static void add(TCase *tc)
 {
-    tcase_set_timeout(tc, 60);
     tcase_add_test(tc, full_file_system); /* the first: the process has no files there yet */
     tcase_add_loop_test(tc, overwritten_entry, 0, 2);
     tcase_add_loop_test(tc, memory_stays, 0, 2);

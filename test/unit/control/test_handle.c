@@ -11,7 +11,7 @@
 #include "base/atomics.h"
 #include "stream/handle.h"
 
-enum { PLACES = 6, LOOKERS = 4, CLOSERS = 2, FULL = 20000 };
+enum { PLACES = 6, LOOKERS = 4, CLOSERS = 2, FULL = 20000, MEETINGS = 10 };
 
 /* A trid and what its stream must look like; kept for ever. */
 struct pair {
@@ -92,6 +92,15 @@ static void *look(void *arg)
     return NULL;
 }
 
+/* They have a processor, too, and find a stream. */
+static void wait_for_lookers(void)
+{
+    uint32_t before = pt_load_seqcst(&found);
+
+    while (pt_load_seqcst(&found) == before)
+        sched_yield();
+}
+
 static void *reopen(void *arg)
 {
     unsigned seed = (unsigned)(uintptr_t)arg, rounds = FULL;
@@ -104,6 +113,8 @@ static void *reopen(void *arg)
 
         if (old)
             close_one(old);
+        if (i % (rounds / MEETINGS) == 0)
+            wait_for_lookers();
     }
     return NULL;
 }

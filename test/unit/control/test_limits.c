@@ -402,7 +402,6 @@ END_TEST
 
 static void add(TCase *t)
 {
-    tcase_set_timeout(t, 60);
     tcase_add_test(t, more_than_255_children);
     tcase_add_test(t, children_one_after_another);
     tcase_add_test(t, zombies);

@@ -377,11 +377,6 @@ START_TEST(stop_between_chunk_and_time)
 }
 END_TEST
 
-static void prepare(TCase *t)
-{
-    tcase_set_timeout(t, 60);
-}
-
 static void add(TCase *t)
 {
     tcase_add_test(t, no_slot_in_next);
@@ -396,5 +391,5 @@ static void add(TCase *t)
 
 int main(void)
 {
-    return run_suite("stream", "onward", prepare, add);
+    return run_suite("stream", "onward", NULL, add);
 }

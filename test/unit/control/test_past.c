@@ -142,7 +142,6 @@ END_TEST
 
 static void add(TCase *tc)
 {
-    tcase_set_timeout(tc, 60);
     tcase_add_test(tc, slots_of_threads);
 }
 

@@ -18,6 +18,7 @@
 #include "stream/handle.h"
 #include "support/flush_log.h"
 #include "support/log_file.h"
+#include "support/rounds.h"
 #include "support/run_suite.h"
 
 enum { CHANGES = PT_FILTERS };
@@ -166,7 +167,7 @@ static struct pt_stream *restarted(trace_id_t trid)
     fill(trid, s);
     while (pt_load_seqcst(&s->seg->h->gap_to) == 0 || !is_running(trid))
         flush_log(trid);
-    pt_stream_lock_reading(s);
+    lock_out_rounds(s);
     return s;
 }
 

@@ -428,7 +428,6 @@ END_TEST
 
 static void add(TCase *t)
 {
-    tcase_set_timeout(t, 60);
     tcase_add_loop_test(t, same_back, 0, 3);
     tcase_add_test(t, names);
     tcase_add_test(t, many_threads);

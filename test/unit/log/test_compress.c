@@ -261,7 +261,6 @@ END_TEST
 
 static void add(TCase *t)
 {
-    tcase_set_timeout(t, 60);
     tcase_add_test(t, features);
     tcase_add_test(t, attribute);
     if (pt_compress_available()) {

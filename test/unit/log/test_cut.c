@@ -417,7 +417,6 @@ END_TEST
 
 static void add_tests(TCase *t)
 {
-    tcase_set_timeout(t, 60);
     tcase_add_loop_test(t, cut, 0, (int)test_size(60));
     tcase_add_loop_test(t, cut_at_the_end, 0, CUT_LOOKS * CUT_SHARES * 3);
     tcase_add_loop_test(t, cut_after_a_look, 0, CUT_WRITES * CUT_SHARES * 3);

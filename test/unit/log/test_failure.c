@@ -426,7 +426,6 @@ END_TEST
 
 static void add(TCase *t)
 {
-    tcase_set_timeout(t, 60);
     tcase_add_checked_fixture(t, no_limit, no_limit);
     tcase_add_loop_test(t, full_for_good, 0, 10);
     tcase_add_loop_test(t, full_for_a_while, 0, 10);

@@ -603,7 +603,6 @@ END_TEST
 
 static void add(TCase *tc)
 {
-    tcase_set_timeout(tc, 60);
     tcase_add_test(tc, a_log_that_grows);
     tcase_add_test(tc, large_rounds);
     tcase_add_test(tc, reads_what_is_new);

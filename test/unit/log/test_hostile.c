@@ -186,7 +186,6 @@ END_TEST
 
 static void add(TCase *t)
 {
-    tcase_set_timeout(t, 60);
     tcase_add_test(t, writer_numbers_collide);
     tcase_add_test(t, tables_differ);
     tcase_add_test(t, unpacked_in_pieces);

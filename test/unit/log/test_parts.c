@@ -299,7 +299,6 @@ END_TEST
 
 static void add(TCase *t)
 {
-    tcase_set_timeout(t, 60);
     tcase_add_test(t, crc);
     tcase_add_test(t, crc_of_long_pieces);
     tcase_add_test(t, sync_points);

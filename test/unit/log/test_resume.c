@@ -641,7 +641,6 @@ END_TEST
 
 static void add(TCase *t)
 {
-    tcase_set_timeout(t, 60);
     tcase_add_loop_test(t, united, 0, 10);
     tcase_add_test(t, made_again);
     tcase_add_loop_test(t, resumed, 0, 40);

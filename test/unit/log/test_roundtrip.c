@@ -688,7 +688,6 @@ END_TEST
 
 static void add(TCase *t)
 {
-    tcase_set_timeout(t, 60);
     tcase_add_test(t, steps);
     tcase_add_test(t, append);
     tcase_add_test(t, one_author);

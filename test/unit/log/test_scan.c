@@ -208,7 +208,6 @@ END_TEST
 
 static void add(TCase *t)
 {
-    tcase_set_timeout(t, 60);
     tcase_add_test(t, quick_and_plain_walk_agree);
     tcase_add_loop_test(t, counted_packets_make_the_same_log, 0, 5);
 }

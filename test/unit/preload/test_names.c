@@ -162,7 +162,6 @@ END_TEST
 
 static void add(TCase *t)
 {
-    tcase_set_timeout(t, 60);
     tcase_add_test(t, opened_by_name);
     tcase_add_loop_test(t, at_once, 0, WAYS * ENDS);
     tcase_add_test(t, calls_as_before);

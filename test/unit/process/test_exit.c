@@ -16,7 +16,7 @@
 #include "process/self.h"
 #include "support/need.h"
 
-enum { HANG_S = 30 };
+enum { HANG_S = 60 };
 
 static int to_child[2], to_parent[2];
 static trace_event_id_t late;

@@ -20,7 +20,7 @@
 #include "stream/handle.h"
 #include "support/run_suite.h"
 
-enum { HANG_S = 40, EVENTS = 100, STATUS = 7 };
+enum { HANG_S = 60, EVENTS = 100, STATUS = 7 };
 
 static trace_id_t trid;
 static trace_event_id_t tick;

@@ -15,7 +15,7 @@
 #include "process/self.h"
 #include "support/need.h"
 
-enum { HANG_S = 30 };
+enum { HANG_S = 60 };
 
 static pid_t child;
 static bool is_second;

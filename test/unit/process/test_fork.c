@@ -19,7 +19,7 @@
 #include "process/fork.h"
 #include "support/need.h"
 
-enum { HANG_S = 20, EVENTS = 100 };
+enum { HANG_S = 60, EVENTS = 100 };
 
 static trace_event_id_t type;
 static pthread_barrier_t meeting;

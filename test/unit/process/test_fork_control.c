@@ -31,7 +31,7 @@
         NEED(holds_);              \
     } while (0)
 
-enum { HANG_S = 100, CHILD_S = 20, BATCH = 10, SHORT = 60, LONG = 500, LATER = 13 };
+enum { HANG_S = 300, CHILD_S = 120, BATCH = 10, SHORT = 60, LONG = 500, LATER = 13 };
 
 static trace_event_id_t tick, other;
 static int go[2];

@@ -140,7 +140,6 @@ END_TEST
 
 static void add(TCase *tc)
 {
-    tcase_set_timeout(tc, 60);
     tcase_add_test(tc, outside_events);
     if (!is_under_valgrind())
         tcase_add_loop_test(tc, inside_an_event, 0, 2);

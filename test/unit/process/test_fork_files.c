@@ -336,7 +336,6 @@ END_TEST
 
 static void add(TCase *tc)
 {
-    tcase_set_timeout(tc, 60);
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_test(tc, first_event);
     tcase_add_test(tc, mappings);

@@ -187,7 +187,6 @@ END_TEST
 
 static void add(TCase *tc)
 {
-    tcase_set_timeout(tc, 60);
     tcase_add_test(tc, left_by_siglongjmp);
     tcase_add_loop_test(tc, counted_once, 0, sizeof cases / sizeof cases[0]);
 }

@@ -322,7 +322,6 @@ END_TEST
 
 static void add(TCase *tc)
 {
-    tcase_set_timeout(tc, 60);
     tcase_add_test(tc, chunks);
     tcase_add_loop_test(tc, part, 0, sizeof parts / sizeof *parts);
     if (!SANITIZED)

@@ -20,7 +20,7 @@
 #include "support/need.h"
 #include "support/valgrind.h"
 
-enum { EVENTS = 1000, WATCH_S = 20 };
+enum { EVENTS = 1000, WATCH_S = 60 };
 
 void __real_pt_cursor_consume(struct pt_consumer *l, struct pt_cursor *c);
 void __wrap_pt_cursor_consume(struct pt_consumer *l, struct pt_cursor *c);

@@ -169,7 +169,6 @@ END_TEST
 
 static void add(TCase *tc)
 {
-    tcase_set_timeout(tc, 60);
     tcase_add_loop_test(tc, after_shutdown, 0, STREAMS);
     tcase_add_loop_test(tc, after_the_next_is_mapped, 0, STREAMS);
 }

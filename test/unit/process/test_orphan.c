@@ -18,7 +18,7 @@
 #include "stream/handle.h"
 #include "support/need.h"
 
-enum { HANG_S = 30 };
+enum { HANG_S = 60 };
 
 static int to_child[2], to_parent[2], to_test[2];
 

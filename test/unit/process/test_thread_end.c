@@ -13,7 +13,7 @@
 #include "stream/handle.h"
 #include "support/need.h"
 
-enum { HANG_S = 30, STREAMS = 2 };
+enum { HANG_S = 60, STREAMS = 2 };
 
 static trace_event_id_t tick;
 static unsigned detached;

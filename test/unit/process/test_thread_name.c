@@ -390,7 +390,6 @@ END_TEST
 
 static void add(TCase *t)
 {
-    tcase_set_timeout(t, 60);
     tcase_add_test(t, renamed_by_itself);
     tcase_add_test(t, renamed_by_another);
     tcase_add_test(t, ended);

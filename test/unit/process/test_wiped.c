@@ -123,7 +123,6 @@ END_TEST
 
 static void add(TCase *tc)
 {
-    tcase_set_timeout(tc, 60);
     tcase_add_loop_test(tc, counted_apart, 0, sizeof cases / sizeof cases[0]);
 }
 

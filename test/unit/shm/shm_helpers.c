@@ -37,7 +37,6 @@ static void remove_dir(void)
 static void prepare(TCase *tc)
 {
     tcase_add_checked_fixture(tc, make_dir, remove_dir);
-    tcase_set_timeout(tc, 60);
 }
 
 int ring_main(const char *name, void (*add)(TCase *tc))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * The watermark: whom it waits for, and that it moves on.  No look here comes
- * a second after the one before, so no writer counts as stalled.
+ * The watermark: whom it waits for, and that it moves on.  CLOCK_MONOTONIC goes through the test:
+ * each look at it is 10 ns later than the one before, so no writer counts as stalled.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -15,6 +15,21 @@
 
 static struct pt_seg seg;
 static struct pt_watch watch;
+
+int __real_clock_gettime(clockid_t id, struct timespec *t);
+int __wrap_clock_gettime(clockid_t id, struct timespec *t);
+
+int __wrap_clock_gettime(clockid_t id, struct timespec *t)
+{
+    static uint64_t ns = 1000000000;
+
+    if (id != CLOCK_MONOTONIC)
+        return __real_clock_gettime(id, t);
+    pt_add_relaxed(&ns, 10u);
+    t->tv_sec = (time_t)(ns / 1000000000u);
+    t->tv_nsec = (long)(ns % 1000000000u);
+    return 0;
+}
 
 static uint64_t now(void)
 {

@@ -505,7 +505,6 @@ END_TEST
 
 static void add_tests(TCase *t)
 {
-    tcase_set_timeout(t, 60);
     tcase_add_loop_test(t, ends_while_it_is_opened, 0, HOWS);
     tcase_add_test(t, a_copy_is_recovered);
     tcase_add_test(t, a_small_loop_log_is_recovered);

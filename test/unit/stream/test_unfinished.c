@@ -556,7 +556,6 @@ END_TEST
 
 static void add_tests(TCase *t)
 {
-    tcase_set_timeout(t, 60);
     tcase_add_loop_test(t, killed, 0, KINDS);
     tcase_add_loop_test(t, on_a_full_disk, 0, KINDS);
     tcase_add_test(t, reported_again);
