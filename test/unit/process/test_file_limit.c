@@ -196,14 +196,17 @@ static void trace_ticks(trace_event_id_t id)
         posix_trace_event(id, &i, sizeof i);
 }
 
-/* The limit comes after the log's beginning.  by_exit: exit() shuts the stream down. */
+/* The limit comes after the log's beginning.  by_exit: exit() shuts the stream down.  LOOP: no round
+ * of the flush thread's own finds the limit before. */
 static void end_barred(int fd, bool by_exit)
 {
     trace_event_id_t id;
     trace_attr_t attr;
     trace_id_t trid;
 
-    if (posix_trace_attr_init(&attr) != 0 || posix_trace_create_withlog(0, &attr, fd, &trid) != 0 ||
+    if (posix_trace_attr_init(&attr) != 0 ||
+        posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_LOOP) != 0 ||
+        posix_trace_create_withlog(0, &attr, fd, &trid) != 0 ||
         posix_trace_eventid_open("limited", &id) != 0 || posix_trace_start(trid) != 0)
         _exit(3);
     trace_ticks(id);
