@@ -196,8 +196,8 @@ static void trace_ticks(trace_event_id_t id)
         posix_trace_event(id, &i, sizeof i);
 }
 
-/* The limit comes after the log's beginning.  by_exit: exit() shuts the stream down.  LOOP: no round
- * of the flush thread's own finds the limit before. */
+/* The limit comes after the log's beginning.  by_exit: exit() shuts the stream down.  LOOP: no
+ * round of the flush thread's own finds the limit before. */
 static void end_barred(int fd, bool by_exit)
 {
     trace_event_id_t id;

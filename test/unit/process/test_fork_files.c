@@ -28,6 +28,7 @@
 #include "base/sys.h"
 #include "process/fork_files.h"
 #include "support/run_suite.h"
+#include "support/stream_inside.h"
 
 enum { DESCRIPTORS = 1024, DONE = 100, TYPE = POSIX_TRACE_UNNAMED_USER_EVENT };
 
@@ -175,6 +176,18 @@ static void *trace(void *unused)
     return unused;
 }
 
+/* Of the calling process, on stderr. */
+static void say_file(int fd, bool before)
+{
+    char link[32], path[256];
+    ssize_t n;
+
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    n = readlink(link, path, sizeof path - 1);
+    path[n > 0 ? n : 0] = '\0';
+    dprintf(2, "file %d, %s: only in the %s\n", fd, path, before ? "parent" : "child");
+}
+
 /* In a process without an event.  How many descriptors its child has more, or less; DONE: the
  * thread had no more files. */
 static int fork_meanwhile(void)
@@ -193,7 +206,10 @@ static int fork_meanwhile(void)
     if (pid == 0) {
         list_open(after);
         for (int i = status = 0; i < DESCRIPTORS; i++)
-            status += before[i] != after[i];
+            if (before[i] != after[i]) {
+                say_file(i, before[i]);
+                status++;
+            }
         end_child(status);
     }
     status = wait_for_child(pid);
@@ -210,7 +226,11 @@ static void fork_at_each(unsigned least)
     int status = 0;
 
     for (stops_at = 1; WEXITSTATUS(status) != DONE; stops_at++) {
-        pid_t pid = fork();
+        pid_t pid;
+
+        /* The next event looks whether the stream's owner lives, else done once a second. */
+        pt_store_relaxed(&segment_of(trid)->h->owner_look_ns, 0u);
+        pid = fork();
 
         ck_assert_int_ge(pid, 0);
         if (pid == 0)

@@ -24,7 +24,7 @@
 #include "support/image.h"
 #include "support/run_suite.h"
 
-#define HANG_S 60
+#define HANG_S 120
 #define EVENTS 5
 
 extern char **environ;
@@ -418,12 +418,17 @@ static int fork_then_create(void)
     return same ? BEFORE : NEXT_TICK;
 }
 
-/* The kernel's start times do not say which of the two was first. */
+enum { TRY_S = 20 };
+
+/* The kernel's start times do not say which of the two was first.  A tick is short: on a machine
+ * that is too busy for both in one, all tries are of the next tick, which must not be traced
+ * either. */
 START_TEST(forked_in_the_same_tick)
 {
+    uint64_t until = now_in_ticks() + TRY_S * (uint64_t)sysconf(_SC_CLK_TCK);
     int said = NEXT_TICK;
 
-    while (said == NEXT_TICK) {
+    while (said == NEXT_TICK && now_in_ticks() < until) {
         pid_t pid = fork();
         int status;
 
@@ -434,7 +439,7 @@ START_TEST(forked_in_the_same_tick)
         ck_assert(WIFEXITED(status));
         said = WEXITSTATUS(status);
     }
-    ck_assert_int_eq(said, BEFORE);
+    ck_assert_int_ne(said, TRACED);
 }
 END_TEST
 
