@@ -313,8 +313,9 @@ void pt_flush_marked_round(struct pt_flusher *f, bool explicit_one)
     pt_flush_cycle(f, PT_TOTALS_CHANGED);
     pt_flush_expect(f);
     pt_pieces_look(f);
-    pt_flush_shows(f, false);
+    /* A caller that sees the end may begin the next flush: its mark comes after this one. */
     pt_stream_put_mark(f->stream, POSIX_TRACE_FLUSH_STOP, 0);
+    pt_flush_shows(f, false);
 }
 
 int pt_flush_clear(struct pt_flusher *f)
