@@ -33,9 +33,10 @@ static void set_up(void)
     if (dir_owner == getpid())
         return;
     dir_owner = getpid();
-    snprintf(stream_dir, sizeof stream_dir, "%s/%d", base_dir, (int)dir_owner);
+    /* Not its number, which a later test's process may have again. */
+    snprintf(stream_dir, sizeof stream_dir, "%s/XXXXXX", base_dir);
+    ck_assert_ptr_nonnull(mkdtemp(stream_dir));
     snprintf(files, sizeof files, "%s.files", stream_dir);
-    ck_assert_int_eq(mkdir(stream_dir, 0700), 0);
     ck_assert_int_eq(mkdir(files, 0700), 0);
     ck_assert_int_eq(setenv("POSIXTRACE_DIR", stream_dir, 1), 0);
 }
