@@ -31,7 +31,7 @@
 #define THREADS       2u
 #define EVENTS        300u /* of a thread, before and after the clear */
 #define OTHERS_EVENTS 10u
-#define WATCHDOG_S    20
+#define WATCHDOG_S    100
 #define SKIPPED       77
 
 /* Errors that the manual pages name, for what can happen here. */

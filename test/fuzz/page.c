@@ -32,7 +32,7 @@
 #define FAR_PID     4000000u /* beyond any pid: a page without a process */
 #define FAR_START   77u
 #define LONG_NAME   300
-#define WATCHDOG    30u
+#define WATCHDOG    100u
 
 /* FIFOs that would stop who opens them as a segment, a page, a name map. */
 #define TRAPS 3u

@@ -101,7 +101,7 @@ static bool hold(void)
     shared->held_ms = begin_ms;
     shared->help_now = 1;
     while (!shared->help_done) {
-        if (proof_now_ms() - begin_ms > 20 * PROOF_SLOW_MS) {
+        if (proof_now_ms() - begin_ms > HOLD_MOST_MS) {
             fprintf(stderr, "the second thread waits for the one that stands still\n");
             return false;
         }
@@ -210,7 +210,8 @@ static unsigned find_longest(const unsigned *counts)
 /*
  * The usual count, and a later call that takes much longer: 0 if there is none.  On a loaded
  * machine a survey takes so long that some of its calls record how much time has passed: these
- * take longer, too, and their records change chunks some events early.
+ * take longer, too, and their records change chunks some events early, or so early that only a
+ * look at each call finds the change.
  */
 static unsigned find_chunk_change(enum scene scene, unsigned *counts, unsigned *usual)
 {
@@ -226,6 +227,9 @@ static unsigned find_chunk_change(enum scene scene, unsigned *counts, unsigned *
         }
         counts[longest] = *usual;
     }
+    for (unsigned i = FIRST; i < SURVEY; i++)
+        if (is_long(scene, i, *usual))
+            return i;
     return 0;
 }
 

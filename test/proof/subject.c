@@ -20,9 +20,9 @@
 #include "torture/demand.h"
 #include "torture/payload.h"
 
-#define AFTER      6u /* events after the window */
-#define HELP       3u /* events of the second thread */
-#define WATCHDOG_S 60 /* for one event, which may be stepped on a loaded machine */
+#define AFTER      6u  /* events after the window */
+#define HELP       3u  /* events of the second thread */
+#define WATCHDOG_S 380 /* for one event, which may be stepped on a loaded machine */
 
 enum { LANE_MAIN, LANE_HANDLER, LANE_HELPER, LANES };
 

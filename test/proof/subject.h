@@ -12,8 +12,9 @@
 #include <stdint.h>
 
 #define STREAMS       2u
-#define SURVEY        400u /* events of a survey */
-#define PROOF_SLOW_MS 500  /* a writer that stands still for longer may be overtaken */
+#define SURVEY        400u   /* events of a survey */
+#define HOLD_MOST_MS  120000 /* until the other thread must have done its work */
+#define PROOF_SLOW_MS 500    /* a writer that stands still for longer may be overtaken */
 
 /* Which call of posix_trace_event is the window. */
 enum scene {

@@ -17,7 +17,7 @@
 #define THREADS    48u
 #define EVENTS     3u /* of a thread in a round */
 #define ROUNDS     1500u
-#define WATCHDOG_S 100
+#define WATCHDOG_S 380
 
 static pthread_barrier_t begin, end;
 static trace_event_id_t event_id;

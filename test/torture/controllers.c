@@ -31,7 +31,7 @@
 #define ROUNDS     30u
 #define THREADS    2u
 #define LONGEST_US 30000u
-#define WATCHDOG_S 60u
+#define WATCHDOG_S 380u
 #define GOES_ON    1000u /* further events that show it */
 
 enum kind { KILL_CONTROLLER, KILL_TARGET, STOP_TARGET, KINDS };

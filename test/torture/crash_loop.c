@@ -45,7 +45,8 @@ static void log_name(char path[64], enum kind kind, unsigned number)
     snprintf(path, 64, "%s/%u.ptl", folder, kind == OVERWRITTEN ? 0 : number);
 }
 
-static void create(int log)
+/* Flushed by itself if the log stays; else it has no event, however long the program lives. */
+static void create(int log, bool flushed)
 {
     trace_attr_t attr;
     trace_id_t trid;
@@ -55,17 +56,18 @@ static void create(int log)
     if (log < 0) {
         DEMAND_OK(posix_trace_create(0, &attr, &trid));
     } else {
-        DEMAND_OK(posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_FLUSH));
+        DEMAND_OK(posix_trace_attr_setstreamfullpolicy(&attr, flushed ? POSIX_TRACE_FLUSH
+                                                                      : POSIX_TRACE_LOOP));
         DEMAND_OK(posix_trace_create_withlog(0, &attr, log, &trid));
     }
     DEMAND_OK(posix_trace_start(trid));
 }
 
-static void trace_and_die(int log, const char *doomed)
+static void trace_and_die(int log, bool flushed, const char *doomed)
 {
     trace_event_id_t id;
 
-    create(log);
+    create(log, flushed);
     DEMAND_OK(posix_trace_eventid_open("crash", &id));
     for (unsigned i = 0; i < EVENTS; i++)
         posix_trace_event(id, &i, sizeof i);
@@ -98,7 +100,7 @@ static int crash(enum kind kind, unsigned number)
     fd = open_log(kind, number, path);
     pid = fork();
     if (pid == 0)
-        trace_and_die(fd, kind == DELETED ? path : NULL);
+        trace_and_die(fd, kind != NAMELESS, kind == DELETED ? path : NULL);
     DEMAND(waitpid(pid, &status, 0) == pid && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL,
            "%s, child %u: wait status %#x", names[kind], number, (unsigned)status);
     return fd;
@@ -219,7 +221,7 @@ static unsigned long count_calls(void)
     if (pid == 0) {
         DEMAND(ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0, "ptrace: %s", strerror(errno));
         raise(SIGSTOP);
-        create(-1);
+        create(-1, false);
         raise(SIGSTOP);
         exit(0);
     }

@@ -38,7 +38,7 @@
 #define BURSTS       3u
 #define BURST        900u   /* events of all lanes; a stream holds them */
 #define FLOOD        20000u /* a stream does not hold these */
-#define WATCHDOG_S   60
+#define WATCHDOG_S   380
 #define PAGE         4096
 #define NO_LIMIT     INT64_MAX
 

@@ -12,7 +12,7 @@
 
 #define STREAM_BYTES 4096u
 #define EVENTS       20u /* of each thread */
-#define WATCHDOG_S   100u
+#define WATCHDOG_S   380u
 
 static trace_event_id_t event_id;
 

@@ -56,7 +56,7 @@ struct shared {
 
 static struct shared *shared;
 static int shared_fd;
-static char self_path[512];
+static char self_path[4096];
 static unsigned watchdog;
 static volatile int vfork_shares; /* not where valgrind or a sanitizer makes a fork of it */
 static const char *volatile operation = "nothing";

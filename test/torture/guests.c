@@ -24,7 +24,7 @@
 #define READ_EACH    200u /* events of a stream that are read, at least */
 #define EXECS        40u
 #define STREAM_BYTES 65536u
-#define WATCHDOG_S   100u
+#define WATCHDOG_S   380u
 
 struct note {
     uint32_t thread, number;
@@ -283,7 +283,7 @@ static void trace_orphans(struct orphan *a, struct orphan *b)
 int main(int argc, char **argv)
 {
     struct orphan orphans[2];
-    static char path[512];
+    static char path[4096];
     bool small = getenv("POSIXTRACE_TEST_SHORT") != NULL;
     ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
 

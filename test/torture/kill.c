@@ -29,8 +29,9 @@
 #define ROUNDS     30u
 #define THREADS    4u
 #define LONGEST_US 40000u
-#define WATCHDOG_S 20u
-#define PACE       16u /* events between two pauses of a slow round */
+#define WATCHDOG_S 380u
+#define PACE       16u    /* events between two pauses of a slow round */
+#define SLOW_MOST  15000u /* events of a thread there: all have room, also if none is flushed */
 
 struct shared {
     volatile uint64_t returned[THREADS];
@@ -53,6 +54,9 @@ static void *trace_until_killed(void *argument)
     shared->tid[lane] = gettid();
     for (uint64_t seq = 0; !shared->stop_now; seq++) {
         size_t len = payload_make(&p, lane, seq);
+
+        while (!at_full_speed && seq >= SLOW_MOST)
+            pause();
 
         posix_trace_event(event_id, &p, len);
         shared->returned[lane] = seq + 1;

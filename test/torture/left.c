@@ -20,7 +20,7 @@
 
 #define ROUNDS     300u
 #define JUMPS      20u
-#define WATCHDOG_S 100
+#define WATCHDOG_S 380
 
 enum way { EXIT, CANCEL, JUMP, WAYS };
 

@@ -35,7 +35,7 @@
 #define LIFE        400u /* events of a recorder's thread */
 #define FORKS       40u
 #define FORK_EVENTS 50u
-#define WATCHDOG_S  100
+#define WATCHDOG_S  380
 
 enum { LANE_PARENT = RECORDERS, LANE_CHILD, LANES = LANE_CHILD + 2 * FORKS };
 
@@ -320,7 +320,7 @@ static void trace_as_child(uint32_t lane, trace_id_t parents)
     struct posix_trace_status_info status;
 
     is_child = 1;
-    alarm(WATCHDOG_S / 4);
+    alarm(WATCHDOG_S);
     for (uint64_t seq = 0; seq < FORK_EVENTS; seq++)
         trace_one(fork_id, lane, seq);
     DEMAND(posix_trace_get_status(parents, &status) == EINVAL, "the parent's handle works");

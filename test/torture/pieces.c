@@ -35,7 +35,7 @@
 #define BURSTS       6u
 #define BURST        600u   /* events of all lanes; a stream holds them */
 #define FLOOD        20000u /* a stream does not hold these */
-#define WATCHDOG_S   60
+#define WATCHDOG_S   380
 #define PAGE         4096
 #define PIECES_MAX   200u
 #define NAME         "t-1Z-"

@@ -17,7 +17,7 @@
 #include "torture/packed.h"
 
 #define STREAM_BYTES (64u << 10)
-#define WATCHDOG_S   100
+#define WATCHDOG_S   380
 
 struct plan {
     int policy;

@@ -23,7 +23,7 @@
 
 #define THREADS    8u
 #define LOOKS      1500u
-#define WATCHDOG_S 200
+#define WATCHDOG_S 380
 #define FITS       200000u /* events of each thread have room in 64 MiB without any flush */
 
 static trace_event_id_t event_id;

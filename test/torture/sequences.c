@@ -39,9 +39,9 @@
 #define LANES      8u /* writers of one sequence, those that were replaced included */
 #define SEQUENCES  10000u
 #define MOST_DATA  96u
-#define WATCHDOG_S 300
-#define SAID       8192u /* bytes about what a sequence did */
-#define MARK_LOOKS 5000u /* a millisecond apart */
+#define WATCHDOG_S 380
+#define SAID       8192u  /* bytes about what a sequence did */
+#define MARK_LOOKS 60000u /* a millisecond apart */
 
 static uint64_t seed, state; /* of the sequence that runs */
 

@@ -34,9 +34,9 @@
 #define STREAMS    3u
 #define ACTS       120u /* of one session, at most */
 #define SECONDS    10u
-#define WATCHDOG_S 200u      /* of one session */
+#define WATCHDOG_S 380u      /* of one session */
 #define TELL_S     600u      /* between two lines about how far it has come */
-#define MARK_LOOKS 5000u     /* a millisecond apart */
+#define MARK_LOOKS 60000u    /* a millisecond apart */
 #define FILES_MOST 24u       /* in the stream directory between two sessions */
 #define MOST       0xffffffu /* events of a lane: more have no number in a short payload */
 

@@ -34,7 +34,7 @@
 #define LONGEST_NS 1000000
 #define EVENTS     3u
 #define LONGEST_S  20 /* for a second; valgrind and a loaded machine take theirs */
-#define WATCHDOG_S 100
+#define WATCHDOG_S 380
 
 struct shared {
     volatile int finish;

@@ -22,7 +22,7 @@
 /* ThreadSanitizer allows a child of a process with threads none of its own. */
 #define THREADS    (SIGNALS_ARE_DELAYED ? 1u : 2u)
 #define LONGEST_US 3000u
-#define WATCHDOG_S 60u
+#define WATCHDOG_S 380u
 
 struct shared {
     volatile uint64_t returned[2];
@@ -98,7 +98,8 @@ static trace_id_t open_stream(const struct plan *plan, int log_fd)
     return audit_create(&attr, plan->with_log ? log_fd : -1);
 }
 
-static pid_t start_and_stop_child(unsigned after_us)
+/* traces: not before a call has returned. */
+static pid_t start_and_stop_child(unsigned after_us, bool traces)
 {
     int status;
     pid_t pid;
@@ -108,6 +109,8 @@ static pid_t start_and_stop_child(unsigned after_us)
     DEMAND(pid >= 0, "fork");
     if (pid == 0)
         be_stopped();
+    while (traces && all_returned() == 0)
+        usleep(100);
     usleep(after_us);
     kill(pid, SIGSTOP);
     DEMAND(waitpid(pid, &status, WUNTRACED) == pid && WIFSTOPPED(status), "status %#x", status);
@@ -158,7 +161,7 @@ static void control_log(trace_id_t trid, int log_fd)
     DEMAND_OK(posix_trace_close(trid));
 }
 
-static uint64_t run(const struct plan *plan, unsigned after_us, int log_fd)
+static uint64_t run(const struct plan *plan, unsigned after_us, bool traces, int log_fd)
 {
     trace_id_t trid;
     int status;
@@ -167,7 +170,7 @@ static uint64_t run(const struct plan *plan, unsigned after_us, int log_fd)
     memset(shared, 0, sizeof *shared);
     DEMAND(ftruncate(log_fd, 0) == 0, "ftruncate");
     trid = open_stream(plan, log_fd);
-    pid = start_and_stop_child(after_us);
+    pid = start_and_stop_child(after_us, traces);
     if (plan->with_log)
         control_log(trid, log_fd);
     else
@@ -190,11 +193,11 @@ int main(int argc, char **argv)
     uint64_t calls = 0;
 
     audit_seed(argc > 2 ? argv[2] : NULL);
-    alarm((unsigned)(WATCHDOG_S * (rounds / ROUNDS + 1)));
+    alarm((unsigned)(WATCHDOG_S * (rounds / (2 * ROUNDS) + 1)));
     shared = audit_shared(sizeof *shared);
     DEMAND_OK(posix_trace_eventid_open("stopped", &event_id));
     for (unsigned i = 0; i < rounds; i++)
-        calls += run(&plans[i % 3], (unsigned)random() % LONGEST_US + 200, log_fd);
+        calls += run(&plans[i % 3], (unsigned)random() % LONGEST_US + 200, i + 3 >= rounds, log_fd);
     printf("%u rounds, %llu calls\n", rounds, (unsigned long long)calls);
     DEMAND(calls > 0, "no child came to trace");
     return 0;

@@ -28,7 +28,7 @@
 #define LONGEST_US   3000u
 #define HANG_MS      30000u /* until it is killed all the same */
 #define STREAM_BYTES (16u << 10)
-#define WATCHDOG_S   60u
+#define WATCHDOG_S   380u
 
 enum flushing { NEVER, NOW_AND_THEN, ALWAYS };
 

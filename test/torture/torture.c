@@ -31,7 +31,7 @@
 #define BURST        1000u
 #define STREAM_BYTES (256u << 10)
 #define LANES        3u /* a worker: itself, its two handlers */
-#define WATCHDOG_S   100
+#define WATCHDOG_S   380
 #define TIMERS_PER_S 20000u /* of all threads together */
 
 enum mode { STEADY, BURSTS, CHURN, SIGNALS, MODES };

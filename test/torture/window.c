@@ -27,7 +27,7 @@
 #define FILTERS    6u /* at most so many until the chunk is full */
 #define TOO_MANY   100000u
 #define WINDOWS    100u
-#define WATCHDOG_S 60
+#define WATCHDOG_S 380
 
 static trace_event_id_t event_id;
 static sem_t traced, leave;

@@ -21,7 +21,7 @@
 
 #define THREADS    4u
 #define EVENTS     4000u /* of a thread */
-#define WATCHDOG_S 100
+#define WATCHDOG_S 380
 
 static _Atomic unsigned calls, fail_from, fail_to;
 static _Atomic int fail_with;
