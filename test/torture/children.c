@@ -109,8 +109,8 @@ static unsigned long count_calls(unsigned number)
     return count_stops(number, PTRACE_SYSCALL) / 2;
 }
 
-/* In the sum: the dearest child has a quarter more calls now and then, if it finds more to remove of
- * those before it than others do. */
+/* In the sum: now and then a child makes a quarter more calls, as it finds more to remove of those
+ * before it than others do. */
 static struct cost measure_some(unsigned *number)
 {
     struct cost sum = { 0, 0 };

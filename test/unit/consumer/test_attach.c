@@ -185,8 +185,8 @@ START_TEST(reading_takes_nothing)
 }
 END_TEST
 
-/* The time of an event may change by some ns from one look to the next, with what is known of the
- * clock by then: far less than this. */
+/* Two readers may give an event times that differ by some ns, as each knows the clock's speed from
+ * another moment: far less than this. */
 static void pause_recording(void)
 {
     const struct timespec pause = { 0, 20000000 };

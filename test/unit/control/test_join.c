@@ -6,8 +6,10 @@
  *
  * The process is a child that waits; the test takes its part, with a mapping of its page in
  * which some gates cannot be written to.  The first store to one of them is where the
- * controller's call is made, from the handler of SIGSEGV.
+ * controller's call is made, from the handler of SIGSEGV.  The growth of the stream's table of
+ * processes goes through the test.
  */
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -35,6 +37,16 @@ static struct {
     pid_t child;
     void (*change)(void);
 } now;
+
+static bool has_no_room;
+
+int __real_pt_seg_add_proc(struct pt_seg *seg, uint32_t n);
+int __wrap_pt_seg_add_proc(struct pt_seg *seg, uint32_t n);
+
+int __wrap_pt_seg_add_proc(struct pt_seg *seg, uint32_t n)
+{
+    return has_no_room ? -ENOMEM : __real_pt_seg_add_proc(seg, n);
+}
 
 static trace_event_set_t set_of(trace_event_id_t id)
 {
@@ -155,6 +167,20 @@ START_TEST(test_that_is_stopped)
     guard(true);
     ck_assert_int_eq(join(), 0);
     ck_assert_uint_eq(open_gates(), 0);
+    ck_assert_int_eq(posix_trace_shutdown(now.trid), 0);
+    end();
+}
+END_TEST
+
+/* Not EAGAIN, which says that there are too many. */
+START_TEST(test_without_room_in_the_table)
+{
+    begin(stop);
+    has_no_room = true;
+    ck_assert_int_eq(join(), -ENOMEM);
+    has_no_room = false;
+    ck_assert_int_eq(join(), 0);
+    ck_assert_uint_gt(open_gates(), 0);
     ck_assert_int_eq(posix_trace_shutdown(now.trid), 0);
     end();
 }
@@ -325,6 +351,7 @@ static void add(TCase *t)
 {
     tcase_add_test(t, test_that_is_inside_while_the_filter_changes);
     tcase_add_test(t, test_that_is_stopped_with_an_open_gate);
+    tcase_add_test(t, test_without_room_in_the_table);
     if (sysconf(_SC_PAGESIZE) != BYTES)
         return;
     tcase_add_test(t, test_that_is_stopped);
