@@ -18,6 +18,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 #include "base/atomics.h"
+#include "base/brief_files.h"
 #include "base/clock.h"
 #include "base/sys.h"
 
@@ -273,13 +274,16 @@ int pt_sys_populate_read(void *at, size_t bytes)
 
 bool pt_sys_read_text(const char *path, char *text, size_t size)
 {
-    int fd = open(path, O_RDONLY | PT_OPEN_BRIEFLY);
-    ssize_t n;
+    ssize_t n = -1;
+    int fd;
 
-    if (fd < 0)
-        return false;
-    n = read(fd, text, size - 1);
-    close(fd);
+    pt_brief_files_enter();
+    fd = open(path, O_RDONLY | PT_OPEN_BRIEFLY);
+    if (fd >= 0) {
+        n = read(fd, text, size - 1);
+        close(fd);
+    }
+    pt_brief_files_leave();
     text[n > 0 ? n : 0] = '\0';
     return n > 0;
 }

@@ -27,7 +27,7 @@
 #include "page/mapping_list.h"
 #include "place/dir.h"
 #include "place/place.h"
-#include "process/fork_files.h"
+#include "base/brief_files.h"
 #include "process/owner.h"
 #include "shm/liveness.h"
 #include "shm/slot.h"
@@ -285,9 +285,9 @@ int pt_tail_open(struct pt_tail **tail, const uint8_t id[16])
 {
     int r;
 
-    pt_fork_files_enter();
+    pt_brief_files_enter();
     r = open_tail(tail, id);
-    pt_fork_files_leave();
+    pt_brief_files_leave();
     return r;
 }
 

@@ -13,7 +13,7 @@
 #include "page/names.h"
 #include "place/dir.h"
 #include "place/place.h"
-#include "process/fork_files.h"
+#include "base/brief_files.h"
 #include "shm/liveness.h"
 
 static int open_names(struct pt_stream *s)
@@ -83,11 +83,11 @@ int pt_attach(struct pt_stream **stream, const char *file)
     if (!s)
         return -ENOMEM;
     s->uid = pt_place_uid();
-    pt_fork_files_enter();
+    pt_brief_files_enter();
     r = s->instance ? open_segment(s, file) : -ENOMEM;
     if (r == 0)
         r = open_names(s);
-    pt_fork_files_leave();
+    pt_brief_files_leave();
     if (r == 0)
         r = pt_consumer_look_on(&s->live, s->seg);
     if (r < 0) {

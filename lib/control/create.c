@@ -18,7 +18,7 @@
 #include "place/dir.h"
 #include "process/exit.h"
 #include "process/filter_callback.h"
-#include "process/fork_files.h"
+#include "base/brief_files.h"
 #include "process/join.h"
 #include "shm/slot.h"
 #include "shm/syncpoint.h"
@@ -200,9 +200,9 @@ int pt_stream_create(struct pt_stream **stream, const struct pt_attr *attr, int 
     int r;
 
     pt_thread_hold_signals(&before);
-    pt_fork_files_enter();
+    pt_brief_files_enter();
     r = begin(&s, attr, log_fd, target);
-    pt_fork_files_leave();
+    pt_brief_files_leave();
     if (r == 0 && log_fd >= 0) {
         pt_thread_let_signals(&before);
         r = pt_flusher_start(s, log_fd);
@@ -212,10 +212,10 @@ int pt_stream_create(struct pt_stream **stream, const struct pt_attr *attr, int 
             return -EINVAL;
         }
     }
-    pt_fork_files_enter();
+    pt_brief_files_enter();
     if (s)
         r = complete(s, r);
-    pt_fork_files_leave();
+    pt_brief_files_leave();
     pt_thread_let_signals(&before);
     if (r == 0)
         *stream = s;
@@ -323,10 +323,10 @@ int pt_stream_destroy(struct pt_stream *s, uint64_t addr)
 
     pt_thread_hold_signals(&before);
     if (pt_stream_is_ours(s)) {
-        pt_fork_files_enter();
+        pt_brief_files_enter();
         pt_fill_watermark_end(s);
         left = close_stream(s, addr, &quiet);
-        pt_fork_files_leave();
+        pt_brief_files_leave();
     }
     if (s->flusher) {
         pt_thread_let_signals(&before);
@@ -335,9 +335,9 @@ int pt_stream_destroy(struct pt_stream *s, uint64_t addr)
     }
     if (pt_stream_is_ours(s)) {
         s->flusher = NULL;
-        pt_fork_files_enter();
+        pt_brief_files_enter();
         remove_stream(s, left, quiet);
-        pt_fork_files_leave();
+        pt_brief_files_leave();
     }
     pt_thread_let_signals(&before);
     return r;

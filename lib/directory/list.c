@@ -14,7 +14,7 @@
 #include "directory/log_fate.h"
 #include "place/dir.h"
 #include "place/place.h"
-#include "process/fork_files.h"
+#include "base/brief_files.h"
 #include "shm/liveness.h"
 #include "shm/segment.h"
 
@@ -142,16 +142,16 @@ int pt_list_streams(int (*each)(void *, const struct posixtrace_stream *), void 
     int r;
 
     *value = 0;
-    pt_fork_files_enter();
+    pt_brief_files_enter();
     r = h ? read_names(&names) : -ENOMEM;
-    pt_fork_files_leave();
+    pt_brief_files_leave();
     for (size_t at = 0; r >= 0 && *value == 0 && at < names.length;) {
         const char *name = names.text + at;
         struct posixtrace_stream s;
 
-        pt_fork_files_enter();
+        pt_brief_files_enter();
         r = look_at(name, h, &s);
-        pt_fork_files_leave();
+        pt_brief_files_leave();
         if (r > 0)
             *value = each(context, &s);
         at += strlen(name) + 1;
@@ -179,12 +179,12 @@ int pt_list_traced(const char *file, int (*each)(void *, pid_t), void *context, 
     *value = 0;
     if (!pt_seg_is_name(file))
         return -EINVAL;
-    pt_fork_files_enter();
+    pt_brief_files_enter();
     dir = pt_dir_open(false);
     r = dir < 0 ? dir : pt_seg_read_procs(dir, pt_place_uid(), file, &procs, &n);
     if (dir >= 0)
         close(dir);
-    pt_fork_files_leave();
+    pt_brief_files_leave();
     for (uint32_t i = 0; r == 0 && *value == 0 && i < n; i++) {
         const struct pt_proc *p = &procs[i];
 

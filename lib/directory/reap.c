@@ -21,7 +21,7 @@
 #include "page/page_left.h"
 #include "place/dir.h"
 #include "place/place.h"
-#include "process/fork_files.h"
+#include "base/brief_files.h"
 #include "process/owner.h"
 #include "shm/liveness.h"
 #include "shm/segment.h"
@@ -327,9 +327,9 @@ int pt_reap_dead(enum pt_reap_how how, unsigned *removed, unsigned *kept)
 {
     int r;
 
-    pt_fork_files_enter();
+    pt_brief_files_enter();
     r = reap_dead(how, removed, kept);
-    pt_fork_files_leave();
+    pt_brief_files_leave();
     return r;
 }
 

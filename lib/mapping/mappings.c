@@ -11,7 +11,7 @@
 #include "page/mapping_list.h"
 #include "mapping/mapping_scan.h"
 #include "mapping/mappings.h"
-#include "process/fork_files.h"
+#include "base/brief_files.h"
 #include "process/self.h"
 
 enum { OBJECTS = 1024, PAGES = 512, FULL = PAGES, PAGE_SHIFT = 12, EAGER = 64 };
@@ -414,9 +414,9 @@ static PT_COLD void note(uintptr_t address)
     now = (int64_t)pt_clock_ns(CLOCK_REALTIME);
     if (take_state(self->instance)) {
         state.noted = now;
-        pt_fork_files_enter();
+        pt_brief_files_enter();
         known = look(self, address);
-        pt_fork_files_leave();
+        pt_brief_files_leave();
         seen = looked_at;
         pt_store_release(&holder, (uint64_t)0);
         if (known)

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "base/atomics.h"
+#include "base/brief_files.h"
 #include "base/sys.h"
 #include "page/dir_step.h"
 #include "page/stream_quota.h"
@@ -15,32 +15,14 @@
 
 #define NAME "/proc/self/fd/"
 
-static struct {
-    _Alignas(16) pt_u64 begun;
-    pt_u64 ended;
-} calls;
-
 /* A handler that runs inside fork() may fork. */
 static _Thread_local unsigned forks __attribute__((tls_model("initial-exec")));
 static _Thread_local uint64_t ended_before __attribute__((tls_model("initial-exec")));
-static _Thread_local unsigned own __attribute__((tls_model("initial-exec")));
-
-void pt_fork_files_enter(void)
-{
-    own++;
-    pt_add_seqcst(&calls.begun, 1u);
-}
-
-void pt_fork_files_leave(void)
-{
-    pt_add_seqcst(&calls.ended, 1u);
-    own--;
-}
 
 void pt_fork_files_before(void)
 {
     if (forks++ == 0)
-        ended_before = pt_load_seqcst(&calls.ended);
+        ended_before = pt_load_seqcst(&pt_brief_files.ended);
 }
 
 void pt_fork_files_in_parent(void)
@@ -144,13 +126,13 @@ static void close_ours(void)
 
 void pt_fork_files_in_child(void)
 {
-    uint64_t begun = pt_load_relaxed(&calls.begun);
+    uint64_t begun = pt_load_relaxed(&pt_brief_files.begun);
     int saved = errno;
 
-    if (--forks > 0 || own > 0 || begun == ended_before)
+    if (--forks > 0 || pt_brief_files_own > 0 || begun == ended_before)
         return;
     close_ours();
     /* This thread is the only one. */
-    pt_store_relaxed(&calls.ended, begun);
+    pt_store_relaxed(&pt_brief_files.ended, begun);
     errno = saved;
 }

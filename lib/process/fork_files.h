@@ -9,19 +9,16 @@
  * directory, or some of /proc or /sys.  It looks for them only if a thread was in such a call, and
  * where it has /proc.
  *
- *   begun, ended   count these calls, in one page.  The kernel copies the descriptors, then the
- *                  memory.  If the child's copy of begun is what ended was before the fork, no
- *                  thread was in such a call from then to the copy of the memory
+ * base/brief_files.h counts these calls.  The kernel copies the descriptors, then the memory.  If
+ * the child's copy of begun is what ended was before the fork, no thread was in such a call from
+ * then to the copy of the memory.
  *
+ * If a handler forks in such a call, the child returns into it, and it closes its files there;
+ * copies of other threads' stay.
  * For the bare system call no handler runs: a child made by it keeps the copies until exec.
  */
 #ifndef PT_PROCESS_FORK_FILES_H
 #define PT_PROCESS_FORK_FILES_H
-
-/* A call that opens and closes files.  If a handler forks in it, the child returns into the call,
- * which closes its files there; copies of other threads' stay. */
-void pt_fork_files_enter(void);
-void pt_fork_files_leave(void);
 
 /* For fork handlers. */
 void pt_fork_files_before(void);

@@ -9,7 +9,6 @@
 #include "base/annotate.h"
 #include "base/clock.h"
 #include "base/sys.h"
-#include "process/fork_files.h"
 #include "process/owner.h"
 #include "shm/liveness.h"
 #include "shm/slot.h"
@@ -35,23 +34,12 @@ static unsigned bit_of(const struct pt_self *self, const struct pt_writer *write
     return bit;
 }
 
-/* It opens files of /proc.  A child that another thread forks meanwhile keeps none of them. */
-static bool owner_is_dead(const struct pt_writer *writer)
-{
-    enum pt_liveness liveness;
-
-    pt_fork_files_enter();
-    liveness = pt_owner_liveness(writer->h, writer->seg->dev, writer->seg->ino);
-    pt_fork_files_leave();
-    return liveness == PT_DEAD;
-}
-
 static bool is_over(const struct pt_writer *writer)
 {
     struct pt_seg_header *h = writer->h;
 
     return pt_load_seqcst(&h->closed) == PT_CLOSED_LEFT ||
-           (look_is_due(h) && owner_is_dead(writer));
+           (look_is_due(h) && pt_owner_liveness(h, writer->seg->dev, writer->seg->ino) == PT_DEAD);
 }
 
 bool pt_owner_gone(const struct pt_writer *writer)

@@ -10,7 +10,7 @@
 #include "base/thread.h"
 #include "page/page_left.h"
 #include "place/dir.h"
-#include "process/fork_files.h"
+#include "base/brief_files.h"
 #include "process/self.h"
 #include "process/thread.h"
 #include "shm/liveness.h"
@@ -307,9 +307,9 @@ struct pt_seg *pt_self_segment(struct pt_self *self, unsigned bit, uint64_t epoc
         return seg;
     pt_thread_hold_signals(&before);
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-    pt_fork_files_enter();
+    pt_brief_files_enter();
     seg = map_segment(self, bit, epoch);
-    pt_fork_files_leave();
+    pt_brief_files_leave();
     pthread_setcancelstate(cancel, NULL);
     pt_thread_let_signals(&before);
     return seg;

@@ -18,7 +18,7 @@
 #include "process/exec.h"
 #include "process/exit.h"
 #include "process/fork.h"
-#include "process/fork_files.h"
+#include "base/brief_files.h"
 #include "process/inherit.h"
 #include "process/self.h"
 #include "process/thread.h"
@@ -313,9 +313,9 @@ static struct pt_self *make(bool by_control)
         return s;
     pt_thread_hold_signals(&before);
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-    pt_fork_files_enter();
+    pt_brief_files_enter();
     s = make_new(by_control);
-    pt_fork_files_leave();
+    pt_brief_files_leave();
     pthread_setcancelstate(cancel, NULL);
     pt_thread_let_signals(&before);
     return s;

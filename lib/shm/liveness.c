@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "base/atomics.h"
+#include "base/brief_files.h"
 #include "base/clock.h"
 #include "base/sys.h"
 #include "base/thread.h"
@@ -21,7 +22,13 @@
 /* Events come here: no call of the C library that is a cancellation point. */
 static int open_file(const char *path)
 {
-    return (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | PT_OPEN_BRIEFLY, 0);
+    int fd;
+
+    pt_brief_files_enter();
+    fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | PT_OPEN_BRIEFLY, 0);
+    if (fd < 0)
+        pt_brief_files_leave();
+    return fd;
 }
 
 static ssize_t read_some(int fd, char *to, size_t size)
@@ -37,6 +44,7 @@ static ssize_t read_some(int fd, char *to, size_t size)
 static void close_file(int fd)
 {
     syscall(SYS_close, fd);
+    pt_brief_files_leave();
 }
 
 static ssize_t read_file(const char *path, char *to, size_t size)

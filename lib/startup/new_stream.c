@@ -8,7 +8,7 @@
 #include "control/control.h"
 #include "directory/reap.h"
 #include "directory/settle.h"
-#include "process/fork_files.h"
+#include "base/brief_files.h"
 #include "source/perf.h"
 #include "source/run_times.h"
 #include "startup/new_stream.h"
@@ -37,9 +37,9 @@ static void settle_left(int log)
         own.own_dev = st.st_dev;
         own.own_ino = st.st_ino;
     }
-    pt_fork_files_enter();
+    pt_brief_files_enter();
     left = pt_reap_step(&own);
-    pt_fork_files_leave();
+    pt_brief_files_leave();
     pt_settle_start(left, &own);
 }
 

@@ -2,10 +2,10 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * A thread forks while another one makes its process's first event, reads the mappings, creates and
- * ends a stream, or lists them, and has files open for that: at each of its descriptors.  The child
- * has no descriptor that its parent did not have before, however long the other thread takes; only
- * where the fork comes inside such a call, it has those of the call.  close() and syscall() go
- * through the test, where the other thread waits.
+ * ends a stream, lists them, or looks for a process, and has files open for that: at each of its
+ * descriptors.  The child has no descriptor that its parent did not have before, however long the
+ * other thread takes; only where the fork comes inside such a call, it has those of the call.
+ * close() and syscall() go through the test, where the other thread waits.
  */
 #include <fcntl.h>
 #include <posixtrace/attach.h>
@@ -25,8 +25,9 @@
 #include <sys/wait.h>
 #include <trace.h>
 #include <unistd.h>
+#include "base/brief_files.h"
 #include "base/sys.h"
-#include "process/fork_files.h"
+#include "shm/liveness.h"
 #include "support/run_suite.h"
 #include "support/stream_inside.h"
 
@@ -134,7 +135,7 @@ static void list_open(bool open[DESCRIPTORS])
         open[i] = fcntl(i, F_GETFD) >= 0;
 }
 
-static enum scene { FIRST_EVENT, MAPPINGS, STREAM, LIST } scene;
+static enum scene { FIRST_EVENT, MAPPINGS, STREAM, LIST, PROC } scene;
 static unsigned stops_at;
 
 /* Not as the first call of a process. */
@@ -156,6 +157,16 @@ static int attach(void *unused, const struct posixtrace_stream *s)
     return 0;
 }
 
+/* As where a thread takes the place of one that has ended. */
+static void look_into_proc(void)
+{
+    struct pt_process process;
+    char text[64];
+
+    pt_process_look((uint32_t)getpid(), &process);
+    pt_sys_read_text("/proc/self/comm", text, sizeof text);
+}
+
 static void *trace(void *unused)
 {
     if (scene == STREAM)
@@ -169,6 +180,8 @@ static void *trace(void *unused)
         posixtrace_stream_list(attach, NULL);
     else if (scene == MAPPINGS)
         posixtrace_mapping_note((const void *)(uintptr_t)trace);
+    else if (scene == PROC)
+        look_into_proc();
     else
         posix_trace_event(TYPE, "", 1);
     countdown = 0;
@@ -271,6 +284,13 @@ START_TEST(list)
 }
 END_TEST
 
+START_TEST(proc)
+{
+    scene = PROC;
+    fork_at_each(3);
+}
+END_TEST
+
 /* The child returns into a call of its own thread, while another one has files, too. */
 START_TEST(in_a_call)
 {
@@ -292,10 +312,10 @@ END_TEST
 
 static void *stay_in_call(void *unused)
 {
-    pt_fork_files_enter();
+    pt_brief_files_enter();
     sem_post(&has_file);
     sem_wait(&may_close);
-    pt_fork_files_leave();
+    pt_brief_files_leave();
     return unused;
 }
 
@@ -361,6 +381,7 @@ static void add(TCase *tc)
     tcase_add_test(tc, mappings);
     tcase_add_test(tc, stream);
     tcase_add_test(tc, list);
+    tcase_add_test(tc, proc);
     tcase_add_test(tc, in_a_call);
     tcase_add_test(tc, of_the_program);
 }
