@@ -14,8 +14,8 @@
  * The standard requires STOP at the start of a gap and START at its end.  This part says when they
  * are due; consumer.c and collect.c make them.  The restart stores the gap in the header first, for
  * recovery and for onlookers, and its end again when the stream runs: so no event that a writer has
- * refused is later than the end.  What is recorded between the change of the state and that end,
- * for as long as the consumer has no processor, is in the gap, too, and counts as lost.
+ * refused is later than the end.  Events recorded between the change of the state and that end,
+ * for as long as the consumer has no processor, are in the gap, too, and count as lost.
  *
  * Callers hold the reading lock.
  */

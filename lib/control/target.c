@@ -47,14 +47,15 @@ static int names_of_ancestor(const struct pt_target *t, char file[64])
     return pt_is_shortage(r) ? r : -ENOENT;
 }
 
-/* A name map for a page to be made; the caller is counted among its users. */
-static int names_for(struct pt_names **names, const struct pt_target *t, char file[64])
+/* A name map for a page to be made; the caller is counted among its users, *maker: as its maker. */
+static int names_for(struct pt_names **names, const struct pt_target *t, char file[64], bool *maker)
 {
     int r = names_of_ancestor(t, file);
 
     if (r == 0)
         r = pt_names_open_of(names, t->uid, file);
     if (r == 0) {
+        *maker = false;
         if (pt_names_hold(*names))
             return 0;
         pt_names_unmap(*names);
@@ -67,8 +68,9 @@ static int names_for(struct pt_names **names, const struct pt_target *t, char fi
         pt_names_unmap(*names);
         r = -ENOMEM;
     }
+    *maker = r == 0;
     if (r == 0)
-        pt_names_hold(*names);
+        pt_names_hold_as_maker(*names);
     return r;
 }
 
@@ -76,7 +78,8 @@ static int make_page(struct pt_page **page, const struct pt_target *t)
 {
     char names_file[64], file[64], used[64];
     struct pt_names *names;
-    int r = names_for(&names, t, names_file);
+    bool maker;
+    int r = names_for(&names, t, names_file, &maker);
 
     if (r < 0)
         return r;
@@ -88,7 +91,7 @@ static int make_page(struct pt_page **page, const struct pt_target *t)
     /* Else the target, or another controller, was faster. */
     if (r == 0 && copy_names_file(*page, used) && strcmp(used, names_file) == 0)
         pt_page_hold_names(*page, names);
-    pt_names_release(names, t->uid, names_file);
+    pt_names_release(names, t->uid, names_file, maker);
     pt_names_unmap(names);
     return r;
 }

@@ -205,30 +205,54 @@ static bool is_stray_link(int dir, const char *name)
     return faccessat(dir, segment, F_OK, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT;
 }
 
+/* The users of a name map, as its file has them. */
+struct map_use {
+    bool unfinished; /* the magic number, which comes last, is missing */
+    bool left;       /* its maker has ended */
+    uint32_t users;
+};
+
+/* False: the file cannot be read, or is no map. */
+static bool read_map_use(int fd, struct map_use *use)
+{
+    struct pt_names *n = calloc(1, sizeof *n); /* too large for a small stack */
+    unsigned asks = UINT_MAX;
+    struct stat st;
+    bool good = n && fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+
+    if (good && st.st_size > 0)
+        good = pt_names_read(fd, st.st_size, 0, n, offsetof(struct pt_names, entry)) &&
+               pt_names_read(fd, st.st_size, offsetof(struct pt_names, users), &n->users,
+                             sizeof n->users);
+    good = good && (n->magic == PT_NAMES_MAGIC || n->magic == 0);
+    if (good) {
+        use->unfinished = n->magic == 0;
+        use->left = n->maker != 0 && pt_page_process_is_gone(n->maker, n->maker_start, &asks);
+        use->users = n->users;
+    }
+    free(n);
+    return good;
+}
+
 /* A name map that no page names, and whose maker cannot be about to put it into a page any
- * more.  Its count of pages may be too high (page/page_left.h): a whole look finds out. */
+ * more.  Its count of pages may be too high (page/page_left.h): a whole look finds out.  A maker
+ * that seems to have ended may live in another pid namespace. */
 static bool is_left_map(int dir, const char *name, bool whole)
 {
     int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    struct pt_names *n = calloc(1, sizeof *n); /* too large for a small stack */
-    unsigned asks = UINT_MAX;
-    bool good, left, used;
-    struct stat st;
+    bool fresh = is_fresh(dir, name), known;
+    struct map_use use = { .left = false };
 
-    good = fd >= 0 && n && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
-           pt_names_read(fd, st.st_size, 0, n, offsetof(struct pt_names, entry)) &&
-           pt_names_read(fd, st.st_size, offsetof(struct pt_names, users), &n->users,
-                         sizeof n->users) &&
-           n->magic == PT_NAMES_MAGIC;
-    left = good && n->maker != 0 && pt_page_process_is_gone(n->maker, n->maker_start, &asks);
-    used = !good || pt_names_is_used(n->users);
-    free(n);
     if (fd < 0)
         return false;
+    known = read_map_use(fd, &use);
     close(fd);
-    if (!left && is_fresh(dir, name))
+    if (fresh && (use.unfinished || !use.left))
         return false;
-    return whole ? !pt_page_names_in_use(dir, name) : !used;
+    if (whole)
+        return !pt_page_names_in_use(dir, name);
+    return known && (use.left && !fresh ? !pt_names_is_used_by_others(use.users)
+                                        : !pt_names_is_used(use.users));
 }
 
 static bool may_go(int dir, const char *name, bool whole)

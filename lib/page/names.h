@@ -87,23 +87,41 @@ void pt_names_unmap(struct pt_names *names);
  * names_users.c.  The map counts the pages that name it, and a process while it makes its page.  A
  * count that has fallen to 0 never rises again: the process that decrements it to 0 removes the
  * file, and later ones find PT_NAMES_GONE and use another name.
+ *
+ * Of the process that has made the map, PT_NAMES_BY_MAKER says that it is counted so.  It appears
+ * and goes with its count: if the maker is killed in between, one user less is left.
  */
-#define PT_NAMES_GONE 0x80000000u
+#define PT_NAMES_GONE     0x80000000u
+#define PT_NAMES_BY_MAKER 0x40000000u
+
+static inline uint32_t pt_names_count_users(uint32_t users)
+{
+    return users & ~(PT_NAMES_GONE | PT_NAMES_BY_MAKER);
+}
 
 static inline bool pt_names_is_used(uint32_t users)
 {
-    return (users & ~PT_NAMES_GONE) != 0;
+    return pt_names_count_users(users) != 0;
+}
+
+/* The same where the maker has ended. */
+static inline bool pt_names_is_used_by_others(uint32_t users)
+{
+    return pt_names_count_users(users) > ((users & PT_NAMES_BY_MAKER) != 0);
 }
 
 /* One more; false: the file is gone, or about to go. */
 bool pt_names_hold(struct pt_names *names);
+/* The same for the process that has just made the map, before its page names it. */
+bool pt_names_hold_as_maker(struct pt_names *names);
 /* One less; false: that was the last. */
 bool pt_names_drop(struct pt_names *names);
 /* Decrements the count of the map of that file, and removes the file if it was the last user.
  * Async-signal-safe. */
 void pt_names_let_go(int dirfd, const char *file);
-/* The same of a map that the caller has; file: in that user's directory, "": it has none. */
-void pt_names_release(struct pt_names *names, uid_t uid, const char *file);
+/* The same of a map that the caller has; file: in that user's directory, "": it has none; maker: it
+ * is counted by pt_names_hold_as_maker(). */
+void pt_names_release(struct pt_names *names, uid_t uid, const char *file, bool maker);
 /* Reads bytes of the map in a file of that size, from at on. */
 bool pt_names_read(int fd, int64_t size, size_t at, void *to, size_t bytes);
 /* A new name for a map whose file is gone, and one more user, if link is a name of that map,

@@ -11,26 +11,42 @@
 #include "place/dir.h"
 #include "place/place.h"
 
-bool pt_names_hold(struct pt_names *names)
+static bool hold(struct pt_names *names, uint32_t mark)
 {
     uint32_t users = pt_load_relaxed(&names->users);
 
     do
         if (users & PT_NAMES_GONE)
             return false;
-    while (!pt_cas_seqcst(&names->users, &users, users + 1));
+    while (!pt_cas_seqcst(&names->users, &users, (users + 1) | mark));
     return true;
 }
 
+bool pt_names_hold(struct pt_names *names)
+{
+    return hold(names, 0);
+}
+
+bool pt_names_hold_as_maker(struct pt_names *names)
+{
+    return hold(names, PT_NAMES_BY_MAKER);
+}
+
 /* The count may have any value: it is not decremented below 0. */
-bool pt_names_drop(struct pt_names *names)
+static bool drop(struct pt_names *names, uint32_t mark)
 {
     uint32_t users = pt_load_relaxed(&names->users);
 
     while (pt_names_is_used(users) &&
-           !pt_cas_seqcst(&names->users, &users, users == 1 ? PT_NAMES_GONE : users - 1))
+           !pt_cas_seqcst(&names->users, &users,
+                          pt_names_count_users(users) == 1 ? PT_NAMES_GONE : (users - 1) & ~mark))
         ;
-    return users > 1 && !(users & PT_NAMES_GONE);
+    return pt_names_count_users(users) > 1 && !(users & PT_NAMES_GONE);
+}
+
+bool pt_names_drop(struct pt_names *names)
+{
+    return drop(names, 0);
 }
 
 void pt_names_let_go(int dirfd, const char *file)
@@ -46,9 +62,9 @@ void pt_names_let_go(int dirfd, const char *file)
     errno = saved;
 }
 
-void pt_names_release(struct pt_names *names, uid_t uid, const char *file)
+void pt_names_release(struct pt_names *names, uid_t uid, const char *file, bool maker)
 {
-    if (!pt_names_drop(names) && file[0])
+    if (!drop(names, maker ? PT_NAMES_BY_MAKER : 0) && file[0])
         pt_dir_remove(uid, file);
 }
 

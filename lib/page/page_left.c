@@ -10,6 +10,7 @@
 #include "page/dir_step.h"
 #include "page/page_left.h"
 #include "place/dir.h"
+#include "place/place.h"
 #include "shm/liveness.h"
 
 #define ASKS 2u /* of /proc, in a step; ten microseconds each */
@@ -57,22 +58,21 @@ static bool read_names_file(int dir, const char *file, char names_file[64])
     return is;
 }
 
-static void let_go(int dir, const char *names_file, const struct pt_page_names *kept)
-{
-    if (kept && kept->file && strcmp(kept->file, names_file) == 0)
-        pt_names_drop(kept->names);
-    else
-        pt_names_let_go(dir, names_file);
-}
-
+/* If several processes come here for one page, one has removed it.  The map is opened before, as a
+ * process that is killed between the two steps leaves the count too high. */
 void pt_page_remove(int dir, const char *file, const struct pt_page_names *kept)
 {
-    char names_file[64];
+    char names_file[64] = "";
     bool counted = read_names_file(dir, file, names_file);
+    bool is_kept = counted && kept && kept->file && strcmp(kept->file, names_file) == 0;
+    struct pt_names *names = is_kept ? kept->names : NULL;
 
-    /* If several processes come here for one page, one has removed it. */
-    if (unlinkat(dir, file, 0) == 0 && counted)
-        let_go(dir, names_file, kept);
+    if (counted && !is_kept && pt_names_open_in(&names, dir, pt_place_uid(), names_file) < 0)
+        names = NULL;
+    if (unlinkat(dir, file, 0) == 0 && names && !pt_names_drop(names) && !is_kept)
+        unlinkat(dir, names_file, 0);
+    if (names && !is_kept)
+        pt_names_unmap(names);
 }
 
 bool pt_page_process_is_gone(uint32_t pid, uint64_t start, unsigned *asks)

@@ -12,7 +12,7 @@
  * counted, and decremented after the page is removed.  A process killed in between leaves the count
  * too high, and the map stays until a scan of the whole directory (directory/reap.h).  A process
  * that is making its page is counted, too, so that its map is not removed with its parent's page
- * (process/exec.h).
+ * (process/exec.h); the map tells if that is its maker, whose count ends with it (names.h).
  */
 #ifndef PT_PAGE_PAGE_LEFT_H
 #define PT_PAGE_PAGE_LEFT_H

@@ -152,7 +152,7 @@ static bool copy_names(struct pt_self *s, const struct pt_self *parent)
     if (inherits(parent) || pt_names_create(&fresh, file) < 0)
         return false;
     if (!pt_names_hold(fresh) || !replay(parent->names, fresh)) {
-        pt_names_release(fresh, pt_place_uid(), file);
+        pt_names_release(fresh, pt_place_uid(), file, false);
         pt_names_unmap(fresh);
         return false;
     }

@@ -28,12 +28,14 @@
 /* The map for which the process is counted until its page is. */
 struct held {
     struct pt_names *names; /* NULL: for none */
+    bool maker;             /* the process has made it */
     char file[64];
 };
 
-static void hold(struct held *held, const struct pt_self *s)
+static void hold(struct held *held, const struct pt_self *s, bool maker)
 {
     held->names = s->names;
+    held->maker = maker;
     memcpy(held->file, s->names_file, sizeof held->file);
 }
 
@@ -42,7 +44,7 @@ static void release(const struct held *held, bool stays)
 {
     if (!held->names)
         return;
-    pt_names_release(held->names, pt_place_uid(), held->file);
+    pt_names_release(held->names, pt_place_uid(), held->file, held->maker);
     if (!stays)
         pt_names_unmap(held->names);
 }
@@ -54,7 +56,7 @@ static int open_names(struct pt_self *s, struct held *held)
     if (r < 0)
         return r;
     if (pt_names_hold(s->names)) {
-        hold(held, s);
+        hold(held, s, false);
         return 0;
     }
     pt_names_unmap(s->names);
@@ -91,8 +93,8 @@ static int find_names(struct pt_self *s, struct held *held, struct making *m)
     if (stops(r, m->by_control))
         return r;
     r = pt_names_create_in(&s->names, &m->dir.in, s->pid, s->start, s->names_file, &m->front);
-    if (r == 0 && pt_names_hold(s->names))
-        hold(held, s);
+    if (r == 0 && pt_names_hold_as_maker(s->names))
+        hold(held, s, true);
     return r;
 }
 
@@ -206,7 +208,7 @@ static struct pt_self *build(const struct pt_self *parent, bool by_control, bool
         return NULL;
     uid = pt_place_fix(by_control, pt_self_words() + 2);
     if (parent && pt_exec_take_names(s, parent))
-        hold(&held, s);
+        hold(&held, s, false);
     pt_page_dir_make(&m.dir, pt_place_uid(), uid);
     r = build_in(s, parent, &held, &m, no_offset);
     pt_page_dir_close(&m.dir);

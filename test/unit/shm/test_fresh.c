@@ -133,6 +133,83 @@ START_TEST(left_map)
 }
 END_TEST
 
+static void step_after(time_t seconds)
+{
+    step = seconds;
+    pt_reap_step(&(struct pt_log_look){ .looks = 0 });
+    step = 0;
+}
+
+static struct pt_names *map_of(pid_t maker)
+{
+    struct pt_names *names;
+    struct pt_dir dir;
+    char file[64];
+
+    pt_dir_begin(&dir, geteuid(), geteuid(), true);
+    ck_assert_int_eq(pt_names_create_in(&names, &dir, (uint32_t)maker, 1, file, NULL), 0);
+    pt_dir_end(&dir);
+    return names;
+}
+
+/* Whose maker was killed while it was counted as such: another process's count keeps it, and its
+ * own does for as long as the file is new, as the maker may be of another pid namespace. */
+START_TEST(map_of_a_killed_maker)
+{
+    pid_t maker = fork();
+    struct pt_names *names;
+
+    if (maker == 0)
+        _exit(0);
+    ck_assert_int_eq(waitpid(maker, NULL, 0), maker);
+    names = map_of(maker);
+    ck_assert(pt_names_hold_as_maker(names) && pt_names_hold(names));
+    step_after(HOUR);
+    ck_assert_uint_eq(count('n'), 1);
+    ck_assert(pt_names_drop(names));
+    step_after(0);
+    ck_assert_uint_eq(count('n'), 1);
+    step_after(HOUR);
+    ck_assert_uint_eq(count('n'), 0);
+    pt_names_unmap(names);
+}
+END_TEST
+
+/* The same where its page was counted: then its count is one like any other. */
+START_TEST(map_of_a_maker_with_page)
+{
+    struct pt_names *names = map_of(getpid());
+
+    ck_assert(pt_names_hold_as_maker(names) && pt_names_hold(names));
+    pt_names_release(names, geteuid(), "", true);
+    ck_assert_uint_eq(names->users, 1);
+    names->maker = INT32_MAX - 1; /* no process has such a number */
+    step_after(HOUR);
+    ck_assert_uint_eq(count('n'), 1);
+    ck_assert(!pt_names_drop(names));
+    step_after(HOUR);
+    ck_assert_uint_eq(count('n'), 0);
+    pt_names_unmap(names);
+}
+END_TEST
+
+/* Killed before the map had its magic number, or its file a size. */
+START_TEST(unfinished_map)
+{
+    struct pt_names *names = map_of(getpid());
+    int dir = pt_dir_open(true);
+
+    names->magic = 0;
+    close(openat(dir, "n-new", O_RDWR | O_CREAT | O_EXCL, 0600));
+    close(dir);
+    step_after(0);
+    ck_assert_uint_eq(count('n'), 2);
+    step_after(HOUR);
+    ck_assert_uint_eq(count('n'), 0);
+    pt_names_unmap(names);
+}
+END_TEST
+
 static int create(struct pt_page **page, uint64_t start)
 {
     char file[64];
@@ -180,6 +257,9 @@ static void add(TCase *tc)
 {
     tcase_add_test(tc, clock_is_set);
     tcase_add_loop_test(tc, left_map, 0, 2);
+    tcase_add_test(tc, map_of_a_killed_maker);
+    tcase_add_test(tc, map_of_a_maker_with_page);
+    tcase_add_test(tc, unfinished_map);
     tcase_add_test(tc, page_goes_before_it_is_published);
     tcase_add_test(tc, page_cannot_be_mapped);
     tcase_add_test(tc, names_cannot_be_mapped);

@@ -199,7 +199,7 @@ START_TEST(maps_go_with_the_last_page)
         ck_assert(pt_names_is_used(names->users) == (keep == 1));
         ck_assert(exists(names_file) == (keep == 1));
         if (keep)
-            pt_names_release(names, getuid(), names_file);
+            pt_names_release(names, getuid(), names_file, false);
         ck_assert(!exists(names_file));
         ck_assert(!pt_names_drop(names));
         ck_assert(!pt_names_is_used(names->users));
