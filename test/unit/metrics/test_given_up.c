@@ -38,6 +38,7 @@ static void be(bool a_loop, bool in_gap)
 {
     loops = a_loop;
     begins_in_gap = in_gap;
+    goes_on = "posix_trace_resume";
 }
 
 static void add(posixtrace_log_builder_t *b, int64_t ns, const char *name)
@@ -179,9 +180,9 @@ START_TEST(end_alone_is_a_gap)
 {
     const char *inside = _i % 2 == 0 ? NULL : "other";
 
+    be(true, false);
     if (_i >= 2)
         goes_on = "posix_trace_start";
-    be(true, false);
     check_unknown(measure(inside), END - BEGIN);
     check_unknown(pair(inside), END - BEGIN);
     ck_assert_uint_eq(report(inside).gaps, 1);
@@ -207,7 +208,6 @@ END_TEST
 
 static void check_with_begin(const char *mark)
 {
-    be(true, false);
     check_unknown(measure(mark), END - BEGIN);
     check_unknown(pair(mark), END - BEGIN);
     ck_assert_uint_eq(report(mark).gaps, 1);
@@ -216,12 +216,14 @@ static void check_with_begin(const char *mark)
 
 START_TEST(after_overflow)
 {
+    be(true, false);
     check_with_begin("posix_trace_overflow");
 }
 END_TEST
 
 START_TEST(after_stop)
 {
+    be(true, false);
     goes_on = "posix_trace_start";
     check_with_begin("posix_trace_stop");
 }
