@@ -7,8 +7,10 @@
  *
  * traces an event of type "order" with three fields, which have the names and types of the
  * arguments, and describes the type (posixtrace/typed.h) when the line runs first.  The arguments
- * are evaluated once, also when no stream traces.  Compared with posix_trace_event() it costs only
- * a test whether a stream records the type, and the stores that pack the fields.
+ * are evaluated once, also when no stream traces; then the compiler leaves out what has no effect.
+ * For that each is in the code twice: no label or static object may be defined in one.  Compared
+ * with posix_trace_event() the line costs only a test whether a stream records the type, and the
+ * stores that pack the fields.
  *
  *     POSIXTRACE_EVENT_TYPE(order, "order", (uint32_t, id), (double, price),
  *                           (const char *, symbol))
@@ -481,6 +483,7 @@ static inline typename pxt_if_<pxt_kind_<T>::is_other, int>::type pxt_value_(con
 #define POSIXTRACE_SIZE_(i, x)   sizeof posixtrace_v##i
 #define POSIXTRACE_STRING_(i, x) POSIXTRACE_IS_STRING_(posixtrace_v##i)
 #define POSIXTRACE_STORE_(i, x)  POSIXTRACE_PACK_(posixtrace_p, posixtrace_v##i);
+#define POSIXTRACE_LEAVE_(i, x)  POSIXTRACE_CAST_(void, posixtrace_v##i);
 #define POSIXTRACE_PUT_(i, x) \
     pxt_put_word_(&posixtrace_w, &posixtrace_v##i, sizeof posixtrace_v##i);
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -489,12 +492,21 @@ static inline typename pxt_if_<pxt_kind_<T>::is_other, int>::type pxt_value_(con
 #define POSIXTRACE_IN_WORDS_ 0
 #endif
 
+/* Where no stream wants the type, nothing is packed or called, and of the arguments only effects
+ * remain. */
 #define POSIXTRACE_FIELDS_(event_name, ...)                                                        \
     do {                                                                                           \
         static trace_event_id_t posixtrace_line;                                                   \
         static const uint64_t *const *posixtrace_gates;                                            \
-        POSIXTRACE_EACH_(POSIXTRACE_LOCAL_, POSIXTRACE_NONE_, __VA_ARGS__)                         \
         trace_event_id_t posixtrace_id = __atomic_load_n(&posixtrace_line, __ATOMIC_ACQUIRE);      \
+        if (__builtin_expect(posixtrace_id != 0, 1) &&                                             \
+            !pxt_is_wanted_(__atomic_load_n(&posixtrace_gates, __ATOMIC_RELAXED),                  \
+                            posixtrace_id)) {                                                      \
+            POSIXTRACE_EACH_(POSIXTRACE_LOCAL_, POSIXTRACE_NONE_, __VA_ARGS__)                     \
+            POSIXTRACE_EACH_(POSIXTRACE_LEAVE_, POSIXTRACE_NONE_, __VA_ARGS__)                     \
+            break;                                                                                 \
+        }                                                                                          \
+        POSIXTRACE_EACH_(POSIXTRACE_LOCAL_, POSIXTRACE_NONE_, __VA_ARGS__)                         \
         enum {                                                                                     \
             posixtrace_strings = POSIXTRACE_EACH_(POSIXTRACE_STRING_, POSIXTRACE_OR_, __VA_ARGS__) \
         };                                                                                         \
@@ -512,9 +524,6 @@ static inline typename pxt_if_<pxt_kind_<T>::is_other, int>::type pxt_value_(con
                 &posixtrace_line, event_name, posixtrace_types, posixtrace_names,                  \
                 sizeof posixtrace_types / sizeof posixtrace_types[0]);                             \
         }                                                                                          \
-        /* Nothing is packed that no stream wants. */                                              \
-        if (!pxt_is_wanted_(__atomic_load_n(&posixtrace_gates, __ATOMIC_RELAXED), posixtrace_id))  \
-            break;                                                                                 \
         if (sizeof posixtrace_bytes <= POSIXTRACE_IN_WORDS_) {                                     \
             struct pxt_words_ posixtrace_w = { 0, 0, 0 };                                          \
             POSIXTRACE_EACH_(POSIXTRACE_PUT_, POSIXTRACE_NONE_, __VA_ARGS__)                       \
