@@ -8,7 +8,9 @@
  * traces an event of type "order" with three fields, which have the names and types of the
  * arguments, and describes the type (posixtrace/typed.h) when the line runs first.  The arguments
  * are evaluated once, also when no stream traces; then the compiler leaves out what has no effect.
- * For that each is in the code twice: no label or static object may be defined in one.  Compared
+ * For that each is in the code twice: no label or static object may be defined in one; and whether
+ * a stream wants the event is asked before they are evaluated: a stream that starts while one of
+ * them blocks, as read() does, has no event of it.  Compared
  * with posix_trace_event() the line costs only a test whether a stream records the type, and the
  * stores that pack the fields.
  *

@@ -85,7 +85,8 @@ static bool is_patient(void)
     return patient;
 }
 
-/* False: in vain.  The second time, when the library goes, it waits for shutdowns alone. */
+/* False: in vain.  The second time, when the library goes, a patient caller waits for shutdowns
+ * alone, and another one for nothing. */
 static bool wait_for_others(bool patient)
 {
     uint64_t patience = pt_load_relaxed(&in_vain) == pt_self_instance() ? 0 : PATIENCE_NS;

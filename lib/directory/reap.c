@@ -26,10 +26,11 @@
 #include "shm/liveness.h"
 #include "shm/segment.h"
 
-#define FRESH_S    10     /* seconds */
-#define STEP_FILES 4u     /* segments that a step examines at most */
-#define STEP_LOOKS 64u    /* files of a log's folder, for each of them */
-#define LOCK_LOOKS 10000u /* at the lock on the directory, a millisecond apart */
+#define FRESH_S      10     /* seconds */
+#define UNFINISHED_S 600    /* the same, of a map that its maker has not finished */
+#define STEP_FILES   4u     /* segments that a step examines at most */
+#define STEP_LOOKS   64u    /* files of a log's folder, for each of them */
+#define LOCK_LOOKS   10000u /* at the lock on the directory, a millisecond apart */
 
 struct reaping {
     int dir;
@@ -138,14 +139,19 @@ static void count(unsigned *n)
  * page is made again (page/page.c), and a stream or a name map has no file: others do not find
  * it until its process makes the next one.
  */
-static bool is_fresh(int dir, const char *name)
+static bool is_younger(int dir, const char *name, time_t seconds)
 {
     struct timespec now;
     struct stat st;
 
     clock_gettime(CLOCK_REALTIME, &now);
     return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-           (now.tv_sec - st.st_ctime < FRESH_S && st.st_ctime - now.tv_sec < FRESH_S);
+           (now.tv_sec - st.st_ctime < seconds && st.st_ctime - now.tv_sec < seconds);
+}
+
+static bool is_fresh(int dir, const char *name)
+{
+    return is_younger(dir, name, FRESH_S);
 }
 
 /* Left by a process that was killed while it made the stream: the magic number,
@@ -234,25 +240,28 @@ static bool read_map_use(int fd, struct map_use *use)
     return good;
 }
 
-/* A name map that no page names, and whose maker cannot be about to put it into a page any
- * more.  Its count of pages may be too high (page/page_left.h): a whole look finds out.  A maker
- * that seems to have ended may live in another pid namespace. */
+/* A name map that no page names, and whose maker cannot be about to put it into a page any more.
+ * Its count of pages may be too high (page/page_left.h), or be that of a maker that was killed: a
+ * whole look finds out.  A maker that seems to have ended may live in another pid namespace, and
+ * one that has not finished its map may have been stopped. */
 static bool is_left_map(int dir, const char *name, bool whole)
 {
     int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    bool fresh = is_fresh(dir, name), known;
     struct map_use use = { .left = false };
+    bool known;
 
     if (fd < 0)
         return false;
     known = read_map_use(fd, &use);
     close(fd);
-    if (fresh && (use.unfinished || !use.left))
+    if (!use.left && is_younger(dir, name, use.unfinished && !whole ? UNFINISHED_S : FRESH_S))
         return false;
-    if (whole)
-        return !pt_page_names_in_use(dir, name);
-    return known && (use.left && !fresh ? !pt_names_is_used_by_others(use.users)
-                                        : !pt_names_is_used(use.users));
+    if (!whole && (!known || pt_names_is_used(use.users))) {
+        if (!use.left || pt_names_is_used_by_others(use.users) || is_younger(dir, name, FRESH_S))
+            return false;
+        whole = true;
+    }
+    return !whole || !pt_page_names_in_use(dir, name);
 }
 
 static bool may_go(int dir, const char *name, bool whole)

@@ -89,7 +89,8 @@ void pt_names_unmap(struct pt_names *names);
  * file, and later ones find PT_NAMES_GONE and use another name.
  *
  * Of the process that has made the map, PT_NAMES_BY_MAKER says that it is counted so.  It appears
- * and goes with its count: if the maker is killed in between, one user less is left.
+ * and goes with its count.  If the maker is killed in between, the count has one without a user;
+ * or a page has the map that is not counted yet, as its maker was a controller.
  */
 #define PT_NAMES_GONE     0x80000000u
 #define PT_NAMES_BY_MAKER 0x40000000u

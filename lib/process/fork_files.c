@@ -129,10 +129,11 @@ void pt_fork_files_in_child(void)
     uint64_t begun = pt_load_relaxed(&pt_brief_files.begun);
     int saved = errno;
 
-    if (--forks > 0 || pt_brief_files_own > 0 || begun == ended_before)
+    if (--forks > 0 || begun == ended_before)
         return;
-    close_ours();
+    if (pt_brief_files_own == 0)
+        close_ours();
     /* This thread is the only one. */
-    pt_store_relaxed(&pt_brief_files.ended, begun);
+    pt_store_relaxed(&pt_brief_files.ended, begun - pt_brief_files_own);
     errno = saved;
 }

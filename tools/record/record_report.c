@@ -104,8 +104,8 @@ static void say_recorded(const struct recording *r, struct log_file *log, const 
     char losses[720] = "none lost";
 
     if (lost > 0 || log->info.flush_error)
-        snprintf(losses, sizeof losses, "%s lost (%s)", units_count(lost),
-                 log_file_causes(&log->info));
+        snprintf(losses, sizeof losses, "%s%s lost (%s)", r->lacks > 0 ? "at least " : "",
+                 units_count(lost + r->lacks), log_file_causes(&log->info));
     else if (r->lacks > 0)
         snprintf(losses, sizeof losses, "at least %s lost", units_count(r->lacks));
     tool_note("recorded %s event%s of %s%s process%s in %s, %s; to see them: posixtrace print %s",
@@ -216,6 +216,9 @@ static void explain_nothing(const struct recording *r, const struct record_reque
     if (log_file_lost_all(log) > 0)
         tool_note("nothing is in %s: what was recorded is lost (%s)", log->shown,
                   log_file_causes(&log->info));
+    else if (r->lacks > 0)
+        tool_note("nothing is in %s: at least %s events are lost", log->shown,
+                  units_count(r->lacks));
     else if (f->types > 0 && q->filter.count > 0)
         tool_note("nothing was recorded in %s: no event matched --filter; event types: %s",
                   log->shown, f->names);

@@ -3,7 +3,8 @@
 /*
  * A LOOP log that has given an OVERFLOW or a STOP up, and not what was before it: RESUME or START
  * alone is a gap, for metrics, pairs and reports.  Where that log began inside the gap is wrapped,
- * as is what a log does when it is full: the builder's logs never give anything up.
+ * and what a log does when it is full: the builder's logs never give anything up.  The reader goes
+ * through the test, too.
  */
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include <posixtrace/log.h>
 #include <posixtrace/pair.h>
 #include <posixtrace/report.h>
+#include "analysis/metrics/run/reader.h"
 #include "support/run_suite.h"
 
 enum { BASE = 1000, BEGIN = 10, INSIDE = 30, GOES_ON = 50, END = 60 };
@@ -20,6 +22,7 @@ bool __wrap_pt_reader_loops(trace_id_t trid);
 bool __wrap_pt_reader_begins_in_gap(trace_id_t trid);
 
 static bool loops, begins_in_gap;
+static bool is_unread;                             /* events before goes_on */
 static const char *goes_on = "posix_trace_resume"; /* or "posix_trace_start" */
 
 bool __wrap_pt_reader_loops(trace_id_t trid)
@@ -34,8 +37,24 @@ bool __wrap_pt_reader_begins_in_gap(trace_id_t trid)
     return begins_in_gap;
 }
 
+int __real_pt_reader_next(trace_id_t trid, struct posixtrace_event *events, size_t most,
+                          size_t *count, bool *gap);
+int __wrap_pt_reader_next(trace_id_t trid, struct posixtrace_event *events, size_t most,
+                          size_t *count, bool *gap);
+
+int __wrap_pt_reader_next(trace_id_t trid, struct posixtrace_event *events, size_t most,
+                          size_t *count, bool *gap)
+{
+    int error = __real_pt_reader_next(trid, events, most > 0, count, gap);
+
+    if (error == 0 && is_unread && *count > 0)
+        *gap |= events->id == POSIX_TRACE_START || events->id == POSIX_TRACE_RESUME;
+    return error;
+}
+
 static void be(bool a_loop, bool in_gap)
 {
+    is_unread = false;
     loops = a_loop;
     begins_in_gap = in_gap;
     goes_on = "posix_trace_resume";
@@ -214,6 +233,20 @@ static void check_with_begin(const char *mark)
     ck_assert_int_eq(report(mark).gap_ns, GOES_ON - INSIDE);
 }
 
+/* The reader knows of the gap already: it is one, and not two. */
+START_TEST(unread_before)
+{
+    be(true, false);
+    is_unread = true;
+    if (_i > 0)
+        goes_on = "posix_trace_start";
+    check_unknown(measure(NULL), END - BEGIN);
+    check_unknown(pair(NULL), END - BEGIN);
+    ck_assert_uint_eq(report(NULL).gaps, 1);
+    ck_assert_int_eq(report(NULL).gap_ns, GOES_ON - BEGIN);
+}
+END_TEST
+
 START_TEST(after_overflow)
 {
     be(true, false);
@@ -253,6 +286,7 @@ static void add_tests(TCase *t)
 {
     tcase_add_loop_test(t, end_alone_is_a_gap, 0, 4);
     tcase_add_test(t, what_ends_before_is_known);
+    tcase_add_loop_test(t, unread_before, 0, 2);
     tcase_add_test(t, after_overflow);
     tcase_add_test(t, after_stop);
     tcase_add_test(t, other_logs);

@@ -14,7 +14,8 @@
 #include "place/dir.h"
 #include "shm_helpers.h"
 
-#define HOUR 3600
+#define MINUTE 60
+#define HOUR   3600
 
 static time_t step; /* by which the clock was set since */
 static int maps_that_fail;
@@ -140,11 +141,10 @@ static void step_after(time_t seconds)
     step = 0;
 }
 
-static struct pt_names *map_of(pid_t maker)
+static struct pt_names *map_of(pid_t maker, char file[64])
 {
     struct pt_names *names;
     struct pt_dir dir;
-    char file[64];
 
     pt_dir_begin(&dir, geteuid(), geteuid(), true);
     ck_assert_int_eq(pt_names_create_in(&names, &dir, (uint32_t)maker, 1, file, NULL), 0);
@@ -158,11 +158,12 @@ START_TEST(map_of_a_killed_maker)
 {
     pid_t maker = fork();
     struct pt_names *names;
+    char file[64];
 
     if (maker == 0)
         _exit(0);
     ck_assert_int_eq(waitpid(maker, NULL, 0), maker);
-    names = map_of(maker);
+    names = map_of(maker, file);
     ck_assert(pt_names_hold_as_maker(names) && pt_names_hold(names));
     step_after(HOUR);
     ck_assert_uint_eq(count('n'), 1);
@@ -175,10 +176,35 @@ START_TEST(map_of_a_killed_maker)
 }
 END_TEST
 
+/* The same of a controller: the page that it has made for another process is not counted. */
+START_TEST(map_of_a_killed_controller)
+{
+    pid_t maker = fork();
+    struct pt_names *names;
+    struct pt_page *page;
+    char page_file[64], file[64];
+
+    if (maker == 0)
+        _exit(0);
+    ck_assert_int_eq(waitpid(maker, NULL, 0), maker);
+    names = map_of(maker, file);
+    ck_assert(pt_names_hold_as_maker(names));
+    ck_assert_int_eq(pt_page_create(&page, (uint32_t)getpid(), 3, file, page_file), 0);
+    step_after(HOUR);
+    ck_assert_uint_eq(count('n'), 1);
+    pt_page_unmap(page);
+    pt_dir_remove(geteuid(), page_file);
+    step_after(HOUR);
+    ck_assert_uint_eq(count('n'), 0);
+    pt_names_unmap(names);
+}
+END_TEST
+
 /* The same where its page was counted: then its count is one like any other. */
 START_TEST(map_of_a_maker_with_page)
 {
-    struct pt_names *names = map_of(getpid());
+    char file[64];
+    struct pt_names *names = map_of(getpid(), file);
 
     ck_assert(pt_names_hold_as_maker(names) && pt_names_hold(names));
     pt_names_release(names, geteuid(), "", true);
@@ -196,13 +222,14 @@ END_TEST
 /* Killed before the map had its magic number, or its file a size. */
 START_TEST(unfinished_map)
 {
-    struct pt_names *names = map_of(getpid());
+    char file[64];
+    struct pt_names *names = map_of(getpid(), file);
     int dir = pt_dir_open(true);
 
-    names->magic = 0;
+    names->magic = names->maker = 0;
     close(openat(dir, "n-new", O_RDWR | O_CREAT | O_EXCL, 0600));
     close(dir);
-    step_after(0);
+    step_after(MINUTE);
     ck_assert_uint_eq(count('n'), 2);
     step_after(HOUR);
     ck_assert_uint_eq(count('n'), 0);
@@ -258,6 +285,7 @@ static void add(TCase *tc)
     tcase_add_test(tc, clock_is_set);
     tcase_add_loop_test(tc, left_map, 0, 2);
     tcase_add_test(tc, map_of_a_killed_maker);
+    tcase_add_test(tc, map_of_a_killed_controller);
     tcase_add_test(tc, map_of_a_maker_with_page);
     tcase_add_test(tc, unfinished_map);
     tcase_add_test(tc, page_goes_before_it_is_published);

@@ -14,7 +14,8 @@ struct pt_gap_marks {
     bool overflow, stop;
 };
 /* Takes the next START, STOP, OVERFLOW or RESUME; others do nothing.  True: a gap ends whose begin
- * the log has given up.  Then nothing is left of the gap, and it is after the event before. */
+ * the log does not have: a LOOP log gives it up, a filter leaves it out.  Then nothing is left of
+ * the gap, and it is after the event before. */
 bool pt_gap_marks_lack_begin(struct pt_gap_marks *marks, trace_id_t trid, trace_event_id_t id);
 
 #endif

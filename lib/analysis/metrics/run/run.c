@@ -99,14 +99,18 @@ static void note_due(struct pt_engine *e, const struct posixtrace_event *event)
         e->first_ns = due;
 }
 
-/* before_ns: the time of the event before. */
+/* before_ns: the time of the event before; NOT_BEFORE: there is none, or a gap before this one is
+ * known. */
+#define NOT_BEFORE INT64_MIN
+
 static void note_gap(posixtrace_metric_run_t *run, const struct posixtrace_event *event,
                      int64_t before_ns)
 {
     struct pt_engine *e = &run->engine;
     bool unmarked = pt_gap_marks_lack_begin(&run->marks, run->trid, event->id);
 
-    if (unmarked && e->events > 1)
+    unmarked = unmarked && before_ns != NOT_BEFORE;
+    if (unmarked)
         pt_engine_gap_begin(e, PT_GAP_UNREAD, before_ns);
     switch (event->id) {
     case POSIX_TRACE_FILTER: /* the event that a measurement waits for may be filtered now */
@@ -189,7 +193,7 @@ static bool is_automatic(const struct posixtrace_event *stop)
     return automatic != 0;
 }
 
-/* Takes an event of a type that is new or not plain.  before_ns: the time of the one before it. */
+/* Takes an event of a type that is new or not plain.  before_ns: as in note_gap(). */
 static int take_special(posixtrace_metric_run_t *run, const struct posixtrace_event *event,
                         int64_t before_ns)
 {
@@ -222,7 +226,7 @@ static int take_special(posixtrace_metric_run_t *run, const struct posixtrace_ev
 static inline int take_event(posixtrace_metric_run_t *run, const struct posixtrace_event *event)
 {
     struct pt_engine *e = &run->engine;
-    int64_t before_ns = e->now;
+    int64_t before_ns = run->gap || e->events == 0 ? NOT_BEFORE : e->now;
     int error;
 
     if (run->gap)
