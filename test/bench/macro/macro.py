@@ -171,18 +171,21 @@ def row(program, rounds, way):
     cells.append(f"{p99:.2f} x" if p99 else "")
     recorded = [r for r in rounds if r[way].get("events")]
     if not recorded:
-        return cells + [""] * 4
+        more = [r[way]["cpu"] / r["untraced"]["cpu"] - 1 for r in rounds]
+        low, high = (100 * end for end in interval(more))
+        return cells + [f"{100 * statistics.median(more):+.1f} % ({low:+.1f} to {high:+.1f} %)",
+                        "", "", ""]
     cpu = statistics.median((r[way]["cpu"] - r["untraced"]["cpu"]) * 1e9 / r[way]["events"]
                             for r in recorded)
     last = recorded[-1][way]
     lost = sum(r[way]["lost"] for r in recorded)
-    return cells + [f"{cpu:.0f} ns", f"{last['bytes'] / last['events']:.1f}",
+    return cells + [f"{cpu:.0f} ns an event", f"{last['bytes'] / last['events']:.1f}",
                     f"{last['events']:,}", f"{lost:,}"]
 
 
 def table(results):
     head = ["program", "way", "throughput lost", "95 % interval", "p99 latency",
-            "processor time an event", "bytes an event", "events", "lost"]
+            "processor time", "bytes an event", "events", "lost"]
     lines = [head, ["---"] * len(head)]
     for program, rounds in results.items():
         lines += [row(program, rounds, way) for way in WAYS[1:] if way in rounds[0]]
