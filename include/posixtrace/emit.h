@@ -10,9 +10,8 @@
  * are evaluated once, also when no stream traces; then the compiler leaves out what has no effect.
  * For that each is in the code twice: no label or static object may be defined in one; and whether
  * a stream wants the event is asked before they are evaluated: a stream that starts while one of
- * them blocks, as read() does, has no event of it.  Compared
- * with posix_trace_event() the line costs only a test whether a stream records the type, and the
- * stores that pack the fields.
+ * them blocks, as read() does, has no event of it.  Compared with posix_trace_event() the line
+ * costs only a test whether a stream records the type, and the stores that pack the fields.
  *
  *     POSIXTRACE_EVENT_TYPE(order, "order", (uint32_t, id), (double, price),
  *                           (const char *, symbol))

@@ -20,6 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/array.h"
+#include "base/brief_files.h"
 #include "base/sys.h"
 #include "consumer/checkpoint.h"
 #include "consumer/collect.h"
@@ -27,7 +28,6 @@
 #include "page/mapping_list.h"
 #include "place/dir.h"
 #include "place/place.h"
-#include "base/brief_files.h"
 #include "process/owner.h"
 #include "shm/liveness.h"
 #include "shm/slot.h"

@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/brief_files.h"
 #include "control/attach.h"
 #include "page/names.h"
 #include "place/dir.h"
 #include "place/place.h"
-#include "base/brief_files.h"
 #include "shm/liveness.h"
 
 static int open_names(struct pt_stream *s)

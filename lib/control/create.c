@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/brief_files.h"
 #include "base/clock.h"
 #include "base/sys.h"
 #include "base/thread.h"
@@ -18,7 +19,6 @@
 #include "place/dir.h"
 #include "process/exit.h"
 #include "process/filter_callback.h"
-#include "base/brief_files.h"
 #include "process/join.h"
 #include "shm/slot.h"
 #include "shm/syncpoint.h"

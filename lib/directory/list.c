@@ -8,13 +8,13 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/array.h"
+#include "base/brief_files.h"
 #include "consumer/crash_recovery.h"
 #include "consumer/tombstone.h"
 #include "directory/list.h"
 #include "directory/log_fate.h"
 #include "place/dir.h"
 #include "place/place.h"
-#include "base/brief_files.h"
 #include "shm/liveness.h"
 #include "shm/segment.h"
 

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+#include "base/brief_files.h"
 #include "base/sys.h"
 #include "consumer/crash_recovery.h"
 #include "consumer/tombstone.h"
@@ -21,7 +22,6 @@
 #include "page/page_left.h"
 #include "place/dir.h"
 #include "place/place.h"
-#include "base/brief_files.h"
 #include "process/owner.h"
 #include "shm/liveness.h"
 #include "shm/segment.h"

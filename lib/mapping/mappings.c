@@ -5,13 +5,13 @@
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
+#include "base/brief_files.h"
 #include "base/clock.h"
 #include "base/sys.h"
 #include "base/thread.h"
 #include "page/mapping_list.h"
 #include "mapping/mapping_scan.h"
 #include "mapping/mappings.h"
-#include "base/brief_files.h"
 #include "process/self.h"
 
 enum { OBJECTS = 1024, PAGES = 512, FULL = PAGES, PAGE_SHIFT = 12, EAGER = 64 };

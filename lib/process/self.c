@@ -6,11 +6,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include "base/brief_files.h"
 #include "base/sys.h"
 #include "base/thread.h"
 #include "page/page_left.h"
 #include "place/dir.h"
-#include "base/brief_files.h"
 #include "process/self.h"
 #include "process/thread.h"
 #include "shm/liveness.h"

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include "base/brief_files.h"
 #include "base/sys.h"
 #include "base/thread.h"
 #include "page/page_left.h"
@@ -18,7 +19,6 @@
 #include "process/exec.h"
 #include "process/exit.h"
 #include "process/fork.h"
-#include "base/brief_files.h"
 #include "process/inherit.h"
 #include "process/self.h"
 #include "process/thread.h"

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include "base/brief_files.h"
 #include "control/at_exit.h"
 #include "control/control.h"
 #include "directory/reap.h"
 #include "directory/settle.h"
-#include "base/brief_files.h"
 #include "source/perf.h"
 #include "source/run_times.h"
 #include "startup/new_stream.h"

@@ -40,13 +40,10 @@ static void end_gap(posixtrace_report_t *r, enum pt_report_gap why, int64_t ns)
         r->each_error = r->each.gap(r->each.context, r->gap_why, r->gap_ns, ns);
 }
 
-/* before_ns: the time of the event before; NOT_BEFORE: there is none, or a gap before this one is
- * known. */
-#define NOT_BEFORE INT64_MIN
-
+/* before_ns: the time of the event before, or PT_NONE_BEFORE. */
 static void take_mark(posixtrace_report_t *r, const struct posixtrace_event *e, int64_t before_ns)
 {
-    if (pt_gap_marks_lack_begin(&r->marks, r->trid, e->id) && before_ns != NOT_BEFORE)
+    if (pt_gap_marks_lack_begin(&r->marks, r->trid, e->id) && before_ns != PT_NONE_BEFORE)
         begin_gap(r, e->id == POSIX_TRACE_START ? PT_REPORT_GAP_STOPPED : PT_REPORT_GAP_OVERFLOW,
                   before_ns);
     switch (e->id) {
@@ -307,7 +304,7 @@ static void begin_trace(posixtrace_report_t *r, int64_t ns)
 int pt_report_event(posixtrace_report_t *r, const struct posixtrace_event *e)
 {
     const struct pt_report_type *t = type_of(r, e->id);
-    int64_t before_ns = r->unread || r->summary.events == 0 ? NOT_BEFORE : r->now;
+    int64_t before_ns = r->unread || r->summary.events == 0 ? PT_NONE_BEFORE : r->now;
     int error = 0;
 
     if (!t)

@@ -110,18 +110,25 @@ START_TEST(clock_is_set)
 }
 END_TEST
 
+static pid_t ended_process(void)
+{
+    pid_t pid = fork();
+
+    if (pid == 0)
+        _exit(0);
+    ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+    return pid;
+}
+
 /* Whose maker has ended before it has put it into a page: it does not have to be old. */
 START_TEST(left_map)
 {
-    pid_t maker = fork();
+    pid_t maker = ended_process();
     struct pt_names *names;
     struct pt_dir dir;
     char file[64];
     void *front;
 
-    if (maker == 0)
-        _exit(0);
-    ck_assert_int_eq(waitpid(maker, NULL, 0), maker);
     pt_dir_begin(&dir, geteuid(), geteuid(), true);
     ck_assert_int_eq(pt_names_create_in(&names, &dir, (uint32_t)maker, 1, file, _i ? &front : NULL),
                      0);
@@ -156,13 +163,10 @@ static struct pt_names *map_of(pid_t maker, char file[64])
  * own does for as long as the file is new, as the maker may be of another pid namespace. */
 START_TEST(map_of_a_killed_maker)
 {
-    pid_t maker = fork();
+    pid_t maker = ended_process();
     struct pt_names *names;
     char file[64];
 
-    if (maker == 0)
-        _exit(0);
-    ck_assert_int_eq(waitpid(maker, NULL, 0), maker);
     names = map_of(maker, file);
     ck_assert(pt_names_hold_as_maker(names) && pt_names_hold(names));
     step_after(HOUR);
@@ -179,14 +183,11 @@ END_TEST
 /* The same of a controller: the page that it has made for another process is not counted. */
 START_TEST(map_of_a_killed_controller)
 {
-    pid_t maker = fork();
+    pid_t maker = ended_process();
     struct pt_names *names;
     struct pt_page *page;
     char page_file[64], file[64];
 
-    if (maker == 0)
-        _exit(0);
-    ck_assert_int_eq(waitpid(maker, NULL, 0), maker);
     names = map_of(maker, file);
     ck_assert(pt_names_hold_as_maker(names));
     ck_assert_int_eq(pt_page_create(&page, (uint32_t)getpid(), 3, file, page_file), 0);

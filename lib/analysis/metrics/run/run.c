@@ -99,17 +99,14 @@ static void note_due(struct pt_engine *e, const struct posixtrace_event *event)
         e->first_ns = due;
 }
 
-/* before_ns: the time of the event before; NOT_BEFORE: there is none, or a gap before this one is
- * known. */
-#define NOT_BEFORE INT64_MIN
-
+/* before_ns: the time of the event before, or PT_NONE_BEFORE. */
 static void note_gap(posixtrace_metric_run_t *run, const struct posixtrace_event *event,
                      int64_t before_ns)
 {
     struct pt_engine *e = &run->engine;
     bool unmarked = pt_gap_marks_lack_begin(&run->marks, run->trid, event->id);
 
-    unmarked = unmarked && before_ns != NOT_BEFORE;
+    unmarked = unmarked && before_ns != PT_NONE_BEFORE;
     if (unmarked)
         pt_engine_gap_begin(e, PT_GAP_UNREAD, before_ns);
     switch (event->id) {
@@ -226,7 +223,7 @@ static int take_special(posixtrace_metric_run_t *run, const struct posixtrace_ev
 static inline int take_event(posixtrace_metric_run_t *run, const struct posixtrace_event *event)
 {
     struct pt_engine *e = &run->engine;
-    int64_t before_ns = run->gap || e->events == 0 ? NOT_BEFORE : e->now;
+    int64_t before_ns = run->gap || e->events == 0 ? PT_NONE_BEFORE : e->now;
     int error;
 
     if (run->gap)
