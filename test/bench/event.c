@@ -16,7 +16,7 @@
 #include "bench/programs.h"
 #include "bench/subjects.h"
 
-enum { MIB = 1 << 20, STREAMS = 8 };
+enum { MIB = 1 << 20 };
 
 static struct subject_lttng lttng;
 static const char *no_lttng;
@@ -289,9 +289,10 @@ static void group_wanted(void)
 
 /* ---- several streams ---- */
 
-/* arg of the sides: how many of the streams run. */
-static trace_id_t many[STREAMS];
-static int numbers[STREAMS];
+/* arg of the sides: how many of the streams run, and how many buffers the floor stores to. */
+static trace_id_t many[FLOOR_MOST];
+static int numbers[] = { 1, 2, 4, 8, 64 };
+enum { ONE, TWO, FOUR, EIGHT, ALL }; /* places in numbers */
 
 static void start_some(void *arg)
 {
@@ -313,60 +314,78 @@ static void use_floor(void *arg)
         bench_wrong("no memory for the floor's buffers");
 }
 
-/* bytes: of each stream, and of each buffer of the floor. */
-static void compare_streams(size_t bytes, const char *size, const char *id, bool asked)
+static struct bench_side streams_side(int number)
 {
-    struct bench_side sides[STREAMS + 2], *floors = &sides[STREAMS];
-    double each, floor_each;
+    int n = numbers[number];
 
-    memset(sides, 0, sizeof sides);
-    floor_bytes = bytes;
-    for (int i = 0; i < STREAMS; i++) {
-        many[i] = subject_stream(POSIX_TRACE_LOOP, bytes);
-        numbers[i] = i + 1;
-        sides[i] = (struct bench_side){ .name = bench_text("%d stream%s", i + 1, i ? "s" : ""),
-                                        .work = loop_event8,
-                                        .before = start_some,
-                                        .after = stop_some,
-                                        .arg = &numbers[i] };
-    }
-    for (int i = 0; i < 2; i++)
-        floors[i] = (struct bench_side){ .name = i ? "floor, 8 buffers" : "floor, 1 buffer",
-                                         .work = loop_floor8_several,
-                                         .before = use_floor,
-                                         .arg = &numbers[i ? STREAMS - 1 : 0] };
-    bench_compare(
-        bench_text("1 to 8 running streams of %s, 8 bytes, clock %s", size, subjects_clock()),
-        sides, STREAMS + 2);
+    return (struct bench_side){ .name = bench_text("%d stream%s", n, n > 1 ? "s" : ""),
+                                .work = loop_event8,
+                                .before = start_some,
+                                .after = stop_some,
+                                .arg = &numbers[number] };
+}
+
+static struct bench_side buffers_side(int number)
+{
+    int n = numbers[number];
+
+    return (struct bench_side){ .name = bench_text("floor, %d buffer%s", n, n > 1 ? "s" : ""),
+                                .work = loop_floor8_several,
+                                .before = use_floor,
+                                .arg = &numbers[number] };
+}
+
+static void second_row(const struct bench_side *one, const struct bench_side *two, const char *size,
+                       const char *id)
+{
     bench_row(&(struct bench_row){
         .id = row_id(bench_text("%s-second", id)),
         .work = row_work(bench_text("second stream of %s: more than with one stream", size)),
-        .value = sides[1].median / sides[0].median - 1,
+        .value = two->median / one->median - 1,
         .unit = "x the first",
-        .note = bench_text("%.2f ns to %.2f ns", sides[1].median, sides[0].median) });
-    each = (sides[STREAMS - 1].median - sides[0].median) / (STREAMS - 1);
-    floor_each = (floors[1].median - floors[0].median) / (STREAMS - 1);
+        .note = bench_text("%.2f ns to %.2f ns", two->median, one->median) });
+}
+
+/* sides: 1 and n streams, 1 and n buffers of the floor. */
+static void further_row(const struct bench_side sides[4], int n, const char *size, const char *id,
+                        bool asked)
+{
     bench_row(&(struct bench_row){
-        .id = row_id(bench_text("%s-each", id)),
-        .work = row_work(bench_text("each further stream of %s, beside a further buffer of the "
-                                    "floor",
-                                    size)),
-        .value = each / floor_each,
+        .id = row_id(id),
+        .work = row_work(bench_text("each further stream of %s, of %d, beside a further buffer of "
+                                    "the floor",
+                                    size, n)),
+        .value = (sides[1].median - sides[0].median) / (sides[3].median - sides[2].median),
         .unit = "x the floor's buffer",
         .sense = asked ? BENCH_AT_MOST : BENCH_REPORT,
-        .limit = 1.5,
-        .note = bench_text("8 streams %.2f ns, 1 stream %.2f ns; 8 buffers %.2f ns, 1 buffer "
+        .limit = 1.3,
+        .note = bench_text("%d streams %.2f ns, 1 stream %.2f ns; %d buffers %.2f ns, 1 buffer "
                            "%.2f ns",
-                           sides[STREAMS - 1].median, sides[0].median, floors[1].median,
-                           floors[0].median) });
-    bench_row(&(struct bench_row){
-        .id = row_id(bench_text("%s-share", id)),
-        .work = row_work(bench_text("each further stream of %s, beside the first", size)),
-        .value = each / sides[0].median,
-        .unit = "x the first",
-        .note = bench_text("a further buffer of the floor: %.3f x the first stream",
-                           floor_each / sides[0].median) });
-    for (int i = 0; i < STREAMS; i++)
+                           n, sides[1].median, sides[0].median, n, sides[3].median,
+                           sides[2].median) });
+}
+
+/* bytes: of each stream, and of each buffer of the floor.  64 streams are compared apart: they
+ * empty the caches for whoever takes turns with them. */
+static void compare_streams(size_t bytes, const char *size, const char *id, bool asked)
+{
+    struct bench_side few[] = { streams_side(ONE),   streams_side(EIGHT), buffers_side(ONE),
+                                buffers_side(EIGHT), streams_side(TWO),   streams_side(FOUR) };
+    struct bench_side all[] = { streams_side(ONE), streams_side(ALL), buffers_side(ONE),
+                                buffers_side(ALL) };
+
+    floor_bytes = bytes;
+    for (int i = 0; i < FLOOR_MOST; i++)
+        many[i] = subject_stream(POSIX_TRACE_LOOP, bytes);
+    bench_compare(
+        bench_text("1 to 8 running streams of %s, 8 bytes, clock %s", size, subjects_clock()), few,
+        sizeof few / sizeof few[0]);
+    second_row(&few[0], &few[4], size, id);
+    further_row(few, numbers[EIGHT], size, bench_text("%s-each", id), asked);
+    bench_compare(bench_text("64 running streams of %s, 8 bytes, clock %s", size, subjects_clock()),
+                  all, sizeof all / sizeof all[0]);
+    further_row(all, numbers[ALL], size, bench_text("%s-each-64", id), asked);
+    for (int i = 0; i < FLOOR_MOST; i++)
         subject_must("posix_trace_shutdown", posix_trace_shutdown(many[i]));
 }
 

@@ -9,9 +9,9 @@ pt_u64 pt_clock_offset; /* which the library has for itself */
 
 static _Thread_local struct floor_buffer buffer __attribute__((tls_model("initial-exec")));
 
-/* Each begins at another place of its page, as chunks do (struct pt_slot in
- * lib/shm/layout.h says why). */
-enum { STEP = 128 };
+/* Each begins at another place of its page, as chunks do (struct pt_slot in lib/shm/layout.h says
+ * why).  The prefetch is that of lib/writer/event_multi.c. */
+enum { STEP = 128, AHEAD = 256 };
 static _Thread_local struct floor_buffer *several[FLOOR_MOST]
     __attribute__((tls_model("initial-exec")));
 static _Thread_local unsigned several_used __attribute__((tls_model("initial-exec")));
@@ -60,7 +60,7 @@ bool bench_floor_use(unsigned count, size_t bytes)
             if (!memory)
                 return false;
             memset(memory, 0, sizeof *several[i] + 4096);
-            several[i] = (struct floor_buffer *)(void *)(memory + i * STEP);
+            several[i] = (struct floor_buffer *)(void *)(memory + i * STEP % 4096);
         }
         several[i]->position = several[i]->position < bytes ? several[i]->position : 0;
     }
@@ -74,8 +74,10 @@ static inline __attribute__((always_inline)) void put_several(int clock, unsigne
 {
     uint64_t ts = pt_clock_now(clock);
 
-    for (unsigned i = 0; i < several_used; i++)
+    for (unsigned i = 0; i < several_used; i++) {
+        __builtin_prefetch(several[i]->bytes + several[i]->position + AHEAD, 1);
         floor_put(several[i], several_bytes, ts, id, data, 8, address);
+    }
 }
 
 void bench_floor8_several_tsc(unsigned id, const void *data, size_t len)

@@ -625,8 +625,9 @@ static unsigned after_restart(uint64_t then, uint64_t logged, unsigned state, ui
     ck_assert_int_eq(pt_collect_write(&r), 0);
     ck_assert_uint_eq(pt_accounts_get(&t.live.accounts, &author)->seen, 2);
     ck_assert_uint_eq(pt_accounts_get(&t.live.accounts, &author)->refused, 1);
+    ck_assert_uint_eq(t.seg.h->overrun, 1);
     for (unsigned i = 0; i < made.count; i++)
-        ck_assert_uint_eq(made.ts[i], then + (state == PT_AUTOSTOPPED ? 100 : 200));
+        ck_assert_uint_eq(made.ts[i], then + (state == PT_AUTOSTOPPED ? ts : 200));
     pt_collect_deinit(&r);
     pt_consumer_deinit(&t.live);
     ring_remove(&t.seg);
@@ -645,6 +646,9 @@ START_TEST(gap_before_a_kill)
     ck_assert_uint_eq(after_restart(then, 0, PT_SUSPENDED, 300), 1);
     /* Killed before it ran again. */
     ck_assert_uint_eq(after_restart(then, 0, PT_AUTOSTOPPED, 100), 1);
+    /* Full again before the restart was over. */
+    ck_assert_uint_eq(after_restart(then, 0, PT_AUTOSTOPPED, 200), 2);
+    ck_assert_uint_eq(after_restart(then, 200, PT_AUTOSTOPPED, 200), 1);
 }
 END_TEST
 
