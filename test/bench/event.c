@@ -366,7 +366,7 @@ static void further_row(const struct bench_side sides[4], int n, const char *siz
 }
 
 /* bytes: of each stream, and of each buffer of the floor.  64 streams are compared apart: they
- * empty the caches for whoever takes turns with them. */
+ * empty the caches of the sides that take turns with them. */
 static void compare_streams(size_t bytes, const char *size, const char *id, bool asked)
 {
     struct bench_side few[] = { streams_side(ONE),   streams_side(EIGHT), buffers_side(ONE),
