@@ -56,13 +56,18 @@ def documents(root):
             sys.exit(f"a manual page names {place}{document}, which is not installed there")
 
 
-def build_and_run(root, folder, source, cc, static):
-    """Compiles source against the installed tree and prints its log."""
-    pc = one(root, "posixtrace.pc")
+def flags_of(root, package, static):
+    """What pkg-config says of an installed package."""
+    pc = one(root, f"{package}.pc")
     environment = {"PATH": "/usr/bin:/bin", "PKG_CONFIG_SYSROOT_DIR": str(root),
                    "PKG_CONFIG_PATH": str(pc.parent)}
-    query = ["pkg-config", "--cflags", "--libs"] + (["--static"] if static else []) + ["posixtrace"]
-    flags = shlex.split(run(*query, env=environment))
+    return shlex.split(run("pkg-config", "--cflags", "--libs", *(["--static"] if static else []),
+                           package, env=environment))
+
+
+def build_and_run(root, folder, source, cc, static):
+    """Compiles source against the installed tree and prints its log."""
+    flags = flags_of(root, "posixtrace", static)
     program = folder / ("static" if static else "shared")
     # the sysroot prefix is for our own files; those of the system are at home
     flags = [flag for flag in flags if flag != f"-I{root}/usr/include" or
@@ -77,16 +82,25 @@ def build_and_run(root, folder, source, cc, static):
 
 def build_compat(root, folder, source, cc):
     """A program of a recording interface, by pkg-config's posixtrace-compat, and run."""
-    pc = one(root, "posixtrace-compat.pc")
-    environment = {"PATH": "/usr/bin:/bin", "PKG_CONFIG_SYSROOT_DIR": str(root),
-                   "PKG_CONFIG_PATH": str(pc.parent)}
-    flags = shlex.split(run("pkg-config", "--cflags", "--libs", "posixtrace-compat", env=environment))
+    flags = flags_of(root, "posixtrace-compat", False)
     program = folder / "compat"
     run(*cc, "-Wall", "-Werror", source, "-o", program, *flags)
     needed = run("readelf", "-d", program)
     if "libposixtrace-compat.so.0" not in needed or "libposixtrace-analysis" in needed:
         sys.exit(f"the program of a recording interface needs:\n{needed}")
-    run(program, folder / "chunks.dat", cwd=folder, env={"LD_LIBRARY_PATH": str(pc.parent.parent)})
+    libraries = one(root, "libposixtrace-compat.so").parent
+    run(program, folder / "chunks.dat", cwd=folder, env={"LD_LIBRARY_PATH": str(libraries)})
+
+
+def build_plugin(root, folder, source, cc):
+    """A plugin that has the static library in it.  A program opens and closes it while threads
+    trace; they end in its code afterwards."""
+    flags = flags_of(root, "posixtrace", True)
+    flags[flags.index("-lposixtrace")] = "-l:libposixtrace.a"
+    plugin, program = folder / "plugin.so", folder / "reload"
+    run(*cc, "-shared", "-o", plugin, "-Wl,--whole-archive", *flags, "-Wl,--no-whole-archive")
+    run(*cc, f"-I{one(root, 'trace.h').parent}", source, "-o", program, "-pthread", "-ldl")
+    run(program, plugin, cwd=folder)
 
 
 def main():
@@ -109,6 +123,7 @@ def main():
         documents(root)
         for static in (False, True):
             build_and_run(root, folder, source_root / "examples/hello.c", cc, static)
+        build_plugin(root, folder, source_root / "test/install/reload.c", cc)
         build_compat(root, folder, source_root / "examples/shark.c", cc)
     print("installed, compiled, run and printed")
 
