@@ -19,6 +19,9 @@
 
 #ifdef __cplusplus
 extern "C" {
+/* A function may have the name of a struct, whose constructor it hides. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
 #endif
 
 /* CLOCK_REALTIME and the kernel's estimate of its error (adjtimex(2)) at one time. */
@@ -96,6 +99,7 @@ int posixtrace_set_clock_map(trace_id_t trid, const struct posixtrace_clock_knot
                              size_t count);
 
 #ifdef __cplusplus
+#pragma GCC diagnostic pop
 }
 #endif
 #endif

@@ -60,6 +60,9 @@
 
 #ifdef __cplusplus
 extern "C" {
+/* A function may have the name of a struct, whose constructor it hides. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
 #endif
 
 #ifndef POSIXTRACE_EMIT_STRINGS
@@ -131,6 +134,7 @@ trace_event_id_t posixtrace_site_open(trace_event_id_t *site, const char *event_
 const uint64_t *const *posixtrace_site_gates(void);
 
 #ifdef __cplusplus
+#pragma GCC diagnostic pop
 }
 #endif
 

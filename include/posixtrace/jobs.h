@@ -16,6 +16,9 @@
 
 #ifdef __cplusplus
 extern "C" {
+/* A function may have the name of a struct, whose constructor it hides. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
 #endif
 
 typedef struct posixtrace_jobs posixtrace_jobs_t;
@@ -130,6 +133,7 @@ const struct posixtrace_jobs_count *posixtrace_jobs_count(const posixtrace_jobs_
                                                           size_t rule);
 
 #ifdef __cplusplus
+#pragma GCC diagnostic pop
 }
 #endif
 #endif

@@ -20,6 +20,9 @@
 
 #ifdef __cplusplus
 extern "C" {
+/* A function may have the name of a struct, whose constructor it hides. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
 #endif
 
 typedef struct posixtrace_report posixtrace_report_t;
@@ -186,6 +189,7 @@ const struct posixtrace_report_contention *posixtrace_report_contend(const posix
 const struct posixtrace_report_pair *posixtrace_report_pair(const posixtrace_report_t *r, size_t i);
 
 #ifdef __cplusplus
+#pragma GCC diagnostic pop
 }
 #endif
 #endif

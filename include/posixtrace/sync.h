@@ -20,6 +20,9 @@
 
 #ifdef __cplusplus
 extern "C" {
+/* A function may have the name of a struct, whose constructor it hides. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
 #endif
 
 /* The clocks of hosts.  A clock is that of a host since its boot, of one kind
@@ -169,6 +172,7 @@ int posixtrace_sync_conflict(const posixtrace_sync_t *sync, size_t index,
                              struct posixtrace_sync_conflict *conflict, size_t size);
 
 #ifdef __cplusplus
+#pragma GCC diagnostic pop
 }
 #endif
 #endif

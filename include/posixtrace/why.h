@@ -19,6 +19,9 @@
 
 #ifdef __cplusplus
 extern "C" {
+/* A function may have the name of a struct, whose constructor it hides. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
 #endif
 
 typedef struct posixtrace_why posixtrace_why_t;
@@ -196,6 +199,7 @@ const struct posixtrace_why_blocked *posixtrace_why_blocked(const posixtrace_why
 const char *posixtrace_why_thread_name(const posixtrace_why_t *why, pid_t pid, pid_t tid);
 
 #ifdef __cplusplus
+#pragma GCC diagnostic pop
 }
 #endif
 #endif

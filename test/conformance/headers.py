@@ -73,7 +73,7 @@ def compile_one(command, suffix, source, own=''):
 
 def cases(cc, cxx, header):
     """(what, command, suffix)"""
-    cpp = [flag for flag in STRICT if flag != '-Wstrict-prototypes']
+    cpp = [flag for flag in STRICT if flag != '-Wstrict-prototypes'] + ['-Wshadow']
     yield 'C99 strict', cc + ['-std=c99'] + POSIX + STRICT, '.c'
     yield 'C11 strict', cc + ['-std=c11'] + POSIX + STRICT, '.c'
     yield 'C17', cc + ['-std=gnu17', '-D_GNU_SOURCE'] + STRICT, '.c'
@@ -92,7 +92,7 @@ def uses(cc, cxx):
     yield ('lines beside a trace.h', 'posixtrace/emit.h', cc + ['-std=c11'] + warn, '.c',
            emit + USES_OWN, OWN)
     if cxx:
-        yield ('lines in C++11', 'posixtrace/emit.h', cxx + ['-std=c++11'] + warn, '.cpp',
+        yield ('lines in C++11', 'posixtrace/emit.h', cxx + ['-std=c++11', '-Wshadow'] + warn, '.cpp',
                emit + USES_OWN, OWN)
 
 
