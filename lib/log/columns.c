@@ -227,7 +227,9 @@ static uint32_t mask_of(const struct class *c, uint32_t word)
     return after < 4 ? (1u << 8 * after) - 1 : UINT32_MAX;
 }
 
-#if defined __has_builtin && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+/* Not for 32-bit x86 without SSE, whose functions return no vectors. */
+#if defined __has_builtin && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && \
+    (!defined __i386__ || defined __SSE2__)
 #if __has_builtin(__builtin_shufflevector)
 #define FOUR_AT_ONCE
 typedef uint32_t four __attribute__((vector_size(16)));

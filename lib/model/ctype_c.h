@@ -17,7 +17,7 @@ static inline bool pt_is_space(char c)
 /* Steers a terminal, as far as one byte tells. */
 static inline bool pt_is_control(char c)
 {
-    return (c >= 0 && c < ' ') || c == 0x7f;
+    return (unsigned char)c < ' ' || c == 0x7f;
 }
 
 static inline bool pt_is_digit(char c)

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The posixtrace authors
-"""Checks that the library compiles for 32-bit x86, where shared memory has the same layout as in
-64-bit programs (asserted at compile time).  Nothing is linked or run; scripts/portability does that.
+"""Checks that the library compiles without a warning for 32-bit x86, where shared memory has the
+same layout as in 64-bit programs (asserted at compile time), and with char as other processors have
+it, unsigned.  Nothing is linked or run; scripts/portability does that.
 
 Skipped (exit status 77) where there is no compiler and no C library for 32-bit x86, as without
 gcc-multilib.
@@ -57,7 +58,8 @@ def main():
     if not compiler:
         print("no C compiler for 32-bit x86")
         return SKIPPED
-    command = [*compiler, "-std=gnu11", "-fsyntax-only", "-w", "-D_GNU_SOURCE", f"-I{root}/lib",
+    command = [*compiler, "-std=gnu11", "-fsyntax-only", "-Wall", "-Wextra", "-Werror",
+               "-funsigned-char", "-D_GNU_SOURCE", "-D_FILE_OFFSET_BITS=64", f"-I{root}/lib",
                f"-I{root}/include", f"-I{build}/include", f"-I{build}/lib", "-idirafter",
                str(OTHER_HEADERS)]
     files = sources(root)
