@@ -95,29 +95,30 @@ const char *host_clocks_name(const struct host_clocks *c, size_t log)
     return unquoted(c->at[log].host[0] ? c->at[log].host : c->at[log].name);
 }
 
-/* Within the range of known bounds. */
-static int64_t limited(__int128 value)
+/* Beyond the range of known bounds: its end. */
+static int64_t less(int64_t a, int64_t b)
 {
-    return value >= INT64_MAX ? INT64_MAX : value <= INT64_MIN ? INT64_MIN : (int64_t)value;
+    int64_t d;
+
+    return __builtin_sub_overflow(a, b, &d) ? (b < 0 ? INT64_MAX : INT64_MIN) : d;
 }
 
 struct posixtrace_interval host_clocks_between(const struct host_clocks *c, size_t from,
                                                int64_t from_ns, size_t to, int64_t to_ns)
 {
     struct posixtrace_interval d = { INT64_MIN, INT64_MAX };
-    __int128 length = (__int128)to_ns - from_ns;
-    int64_t a, b;
+    int64_t length = less(to_ns, from_ns), a, b;
 
     if (host_clocks_same(c, from, to)) {
-        d.least_ns = d.most_ns = limited(length);
+        d.least_ns = d.most_ns = length;
     } else if (c->sync) {
         posixtrace_sync_difference(c->sync, c->at[from].clock, from_ns, c->at[to].clock, to_ns, &d);
     } else {
         a = kernel_clock_error(&c->at[from].kernel, from_ns);
         b = kernel_clock_error(&c->at[to].kernel, to_ns);
         if (a < INT64_MAX && b < INT64_MAX) {
-            d.least_ns = limited(length - a - b);
-            d.most_ns = limited(length + a + b);
+            d.least_ns = less(less(length, a), b);
+            d.most_ns = less(less(length, -a), -b);
         }
     }
     return d;

@@ -12,7 +12,11 @@
 
 #include "common/tool.h"
 
-enum { GROWTH_PPM = 500, READING_NS = 1000 /* how far apart the clocks of a reading are read */ };
+enum {
+    PPM = 1000000,
+    GROWTH_PPM = 500,
+    READING_NS = 1000 /* how far apart the clocks of a reading are read */
+};
 
 struct clock_table {
     struct posixtrace_clock_point *points;
@@ -33,21 +37,44 @@ static struct clock_table table_of(trace_id_t trid)
     return t;
 }
 
-static int64_t limited(__int128 value)
+static uint64_t distance(int64_t a, int64_t b)
 {
-    return value > INT64_MAX ? INT64_MAX : value < INT64_MIN ? INT64_MIN : (int64_t)value;
+    return a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a;
+}
+
+/* INT64_MAX where it is more. */
+static int64_t sum(uint64_t a, uint64_t b)
+{
+    uint64_t both;
+
+    return __builtin_add_overflow(a, b, &both) || both > INT64_MAX ? INT64_MAX : (int64_t)both;
+}
+
+/* ticks * slope >> 32; UINT64_MAX where it is more. */
+static uint64_t ns_of(uint64_t ticks, uint64_t slope)
+{
+    uint64_t fraction = slope & UINT32_MAX, ns,
+             less = (ticks >> 32) * fraction + ((ticks & UINT32_MAX) * fraction >> 32);
+
+    if (__builtin_mul_overflow(ticks, slope >> 32, &ns) || __builtin_add_overflow(ns, less, &ns))
+        return UINT64_MAX;
+    return ns;
 }
 
 /* The log's time at these ticks. */
 static int64_t time_at(const struct clock_table *t, uint64_t ticks)
 {
     const struct posixtrace_clock_point *p = t->points;
+    int64_t ns;
 
     if (t->count == 0)
-        return limited(ticks);
+        return sum(ticks, 0);
     for (size_t i = 1; i < t->count && t->points[i].ticks <= ticks; i++)
         p = &t->points[i];
-    return limited(p->ns + ((((__int128)ticks - p->ticks) * (__int128)p->slope) >> 32));
+    if (ticks < p->ticks)
+        return __builtin_sub_overflow(p->ns, ns_of(p->ticks - ticks, p->slope), &ns) ? INT64_MIN
+                                                                                     : ns;
+    return __builtin_add_overflow(p->ns, ns_of(ticks - p->ticks, p->slope), &ns) ? INT64_MAX : ns;
 }
 
 static int by_time(const void *a, const void *b)
@@ -67,14 +94,14 @@ void kernel_clock_make(struct kernel_clock *k, trace_id_t trid)
         k->from_ns = t.points[t.last_step].ns;
     for (size_t i = 0; posixtrace_clock_reading(trid, i, &r, sizeof r) == 0; i++) {
         int64_t ns = time_at(&t, r.ticks);
-        __int128 off = (__int128)r.ns - ns;
 
         if (!r.synchronised || r.most_error_ns < 0 ||
             (t.last_step != SIZE_MAX && r.ticks < t.points[t.last_step].ticks))
             continue;
         k->at = tool_grow(k->at, k->count + 1, sizeof *k->at);
-        k->at[k->count++] = (struct kernel_reading){ ns, limited((off < 0 ? -off : off) +
-                                                                 r.most_error_ns + READING_NS) };
+        k->at[k->count++] = (struct kernel_reading){
+            ns, sum(distance(r.ns, ns), sum((uint64_t)r.most_error_ns, READING_NS))
+        };
     }
     free(t.points);
     if (k->count > 0)
@@ -89,10 +116,9 @@ void kernel_clock_free(struct kernel_clock *k)
 
 static int64_t error_from(const struct kernel_reading *r, int64_t ns)
 {
-    __int128 apart = (__int128)ns - r->ns;
+    uint64_t apart = distance(r->ns, ns), whole = apart / PPM, rest = apart % PPM;
 
-    apart = apart < 0 ? -apart : apart;
-    return limited(r->error_ns + (apart * GROWTH_PPM + 999999) / 1000000);
+    return sum((uint64_t)r->error_ns, whole * GROWTH_PPM + (rest * GROWTH_PPM + PPM - 1) / PPM);
 }
 
 int64_t kernel_clock_error(const struct kernel_clock *k, int64_t ns)
