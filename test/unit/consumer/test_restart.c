@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * A stream that has stopped itself is restarted: where its gap ends, if it is full again at once,
+ * and what an onlooker sees meanwhile.
+ */
+#include <string.h>
+#include <time.h>
+#include "base/clock.h"
+#include "consumer/consumer.h"
+#include "shm_helpers.h"
+#include "shm/pool.h"
+#include "shm/start_filter.h"
+
+static struct {
+    struct pt_seg seg;
+    struct pt_consumer live;
+} t;
+
+/* The clock of a restart: 1000, 1010, ..; full_ns: another event stops the running stream then. */
+static int64_t clock_ns, full_ns;
+
+int __real_clock_gettime(clockid_t id, struct timespec *at);
+int __wrap_clock_gettime(clockid_t id, struct timespec *at);
+
+int __wrap_clock_gettime(clockid_t id, struct timespec *at)
+{
+    uint64_t state;
+
+    if (clock_ns == 0)
+        return __real_clock_gettime(id, at);
+    state = t.seg.h->state;
+    if (full_ns && pt_state_of(state) == PT_RUNNING)
+        ck_assert(pt_state_change(t.seg.h, &state, PT_AUTOSTOPPED, (uint64_t)full_ns));
+    *at = (struct timespec){ .tv_nsec = clock_ns };
+    clock_ns += 10;
+    return 0;
+}
+
+static void restart_full(int64_t full)
+{
+    memset(&t, 0, sizeof t);
+    ring_create(&t.seg, 64000);
+    t.seg.g.attr.stream_policy = POSIX_TRACE_UNTIL_FULL;
+    t.seg.g.clock = PT_CLOCK_REALTIME;
+    t.seg.h->state = pt_state_make(PT_AUTOSTOPPED, 100);
+    ck_assert_int_eq(pt_consumer_init(&t.live, &t.seg), 0);
+    t.live.windows.open = true;
+    pt_auto_stop_look(&t.live.stops, t.seg.h->state);
+    ck_assert(pt_auto_stop_take_stop(&t.live.stops, 200));
+    full_ns = full;
+    clock_ns = 1000;
+    ck_assert(pt_auto_stop_restart(&t.live.stops, &t.live.windows));
+    clock_ns = full_ns = 0;
+}
+
+static uint64_t end_of_gap(int64_t full)
+{
+    uint64_t end;
+
+    restart_full(full);
+    end = t.live.stops.gap_to;
+    ck_assert(t.live.stops.start_ts == end && t.seg.h->gap_to == end);
+    ck_assert_uint_eq(t.seg.h->state, pt_state_make(full ? PT_AUTOSTOPPED : PT_RUNNING, end));
+    pt_consumer_deinit(&t.live);
+    ring_remove(&t.seg);
+    return end;
+}
+
+/* Not before the stream runs, since it refuses events until then; and not after the next stop. */
+START_TEST(gap_ends_when_it_runs)
+{
+    ck_assert_uint_eq(end_of_gap(0), 1010);
+    ck_assert_uint_eq(end_of_gap(1005), 1005);
+}
+END_TEST
+
+/* A second gap from the end of the first on has a STOP; the status says that an event is lost. */
+START_TEST(full_again_in_the_restart)
+{
+    struct pt_event e;
+    uint32_t chunk;
+
+    restart_full(_i ? 1005 : 0);
+    ck_assert(pt_pool_take(&t.seg, ring_attach(&t.seg, 0), 300, false, &chunk) == PT_POOL_TAKEN);
+    pt_seg_chunk(&t.seg, chunk)->base_ts = 0;
+    ring_put(&t.seg, chunk, PT_ID_USER_FIRST, 1003, 8);
+    ck_assert(pt_consumer_next(&t.live, &e) == PT_LIVE_EVENT && e.id == POSIX_TRACE_START);
+    ck_assert_int_eq(pt_consumer_next(&t.live, &e), _i ? PT_LIVE_EVENT : PT_LIVE_NONE);
+    ck_assert(e.id == (_i ? POSIX_TRACE_STOP : POSIX_TRACE_START) && t.seg.h->overrun == 1);
+    pt_consumer_deinit(&t.live);
+    ring_remove(&t.seg);
+}
+END_TEST
+
+/* Does the onlooker's next look find that the stream was full in between? */
+static bool finds_a_stop(struct pt_consumer *l)
+{
+    bool found;
+
+    ck_assert_int_eq(pt_consumer_refresh(l), 0);
+    found = l->losses.unseen;
+    l->losses.unseen = false;
+    return found;
+}
+
+static void full_at(uint64_t ts)
+{
+    uint64_t state = t.seg.h->state;
+
+    ck_assert(pt_state_change(t.seg.h, &state, PT_AUTOSTOPPED, ts));
+}
+
+/* As the consumer does: it counts the restart first. */
+static void about_to_restart(uint64_t from, uint64_t to)
+{
+    t.seg.h->gap_from = from;
+    t.seg.h->gap_to = to;
+    pt_start_filter_renew(t.seg.h);
+}
+
+static void restart(uint64_t ts)
+{
+    uint64_t state = t.seg.h->state;
+
+    ck_assert(pt_state_change(t.seg.h, &state, PT_RUNNING, ts));
+    pt_start_filter_choose(t.seg.h);
+}
+
+/* An onlooker looks, or begins, while a restart is counted and has not happened.  It finds no stop
+ * then, and it finds the next one, which begins and ends between two looks. */
+START_TEST(looks_while_it_restarts)
+{
+    memset(&t, 0, sizeof t);
+    ring_create(&t.seg, 64000);
+    t.seg.g.attr.stream_policy = POSIX_TRACE_FLUSH;
+    full_at(100);
+    about_to_restart(100, 200);
+    restart(200);
+    full_at(300);
+    if (_i)
+        about_to_restart(300, 400);
+    ck_assert_int_eq(pt_consumer_look_on(&t.live, &t.seg), 0);
+    ck_assert(!finds_a_stop(&t.live));
+    if (!_i)
+        about_to_restart(300, 400);
+    ck_assert(!finds_a_stop(&t.live));
+    t.live.stops.phase = PT_AUTO_STOPPED; /* STOP was read */
+    restart(400);
+    ck_assert(!finds_a_stop(&t.live));
+    full_at(500);
+    about_to_restart(500, 600);
+    restart(600);
+    ck_assert(finds_a_stop(&t.live));
+    ck_assert(!finds_a_stop(&t.live));
+    pt_consumer_deinit(&t.live);
+    ring_remove(&t.seg);
+}
+END_TEST
+
+static void add(TCase *tc)
+{
+    tcase_add_test(tc, gap_ends_when_it_runs);
+    tcase_add_loop_test(tc, full_again_in_the_restart, 0, 2);
+    tcase_add_loop_test(tc, looks_while_it_restarts, 0, 2);
+}
+
+int main(void)
+{
+    return ring_main("restart", add);
+}
