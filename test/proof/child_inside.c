@@ -115,14 +115,19 @@ static int read_one(unsigned stream)
                                         &r->none);
 }
 
-/* The symbols must exist once: neither inlined nor copied. */
-__attribute__((noinline, noclone, used)) static void window(const struct payload *p, size_t len)
+__attribute__((noinline)) static void read_or_trace(const struct payload *p, size_t len)
 {
-    __asm__ volatile(".globl step_begin\n.hidden step_begin\nstep_begin:" ::: "memory");
     if (!p)
         read_one(0);
     else
         posix_trace_event(event_id, p, len);
+}
+
+/* The symbols must exist once: neither inlined nor copied, also not with one branch each. */
+__attribute__((noinline, noclone, used)) static void window(const struct payload *p, size_t len)
+{
+    __asm__ volatile(".globl step_begin\n.hidden step_begin\nstep_begin:" ::: "memory");
+    read_or_trace(p, len);
     __asm__ volatile(".globl step_end\n.hidden step_end\nstep_end:" ::: "memory");
 }
 

@@ -320,7 +320,7 @@ static void blocks(void *tells)
     expect(trid, locker.tid, POSIXTRACE_MUTEX_LOCK, NONE, (uintptr_t)&held);
     ck_assert_int_eq(write(*(int *)tells, "", 1), 1);
     for (;;)
-        syscall(SYS_pause);
+        syscall(SYS_ppoll, NULL, 0, NULL, NULL, 0);
 }
 
 static uint64_t added(void)
@@ -363,7 +363,7 @@ static void is_killed(void *tells)
     th_thread_wait_asleep(&locker);
     ck_assert_int_eq(write(*(int *)tells, "", 1), 1);
     for (;;)
-        syscall(SYS_pause);
+        syscall(SYS_ppoll, NULL, 0, NULL, NULL, 0);
 }
 
 /* The stream's owner lives: its log says what a child was killed in. */
