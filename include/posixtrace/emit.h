@@ -20,8 +20,8 @@
  * *symbol) that does the same, and whose arguments the compiler checks.  Up to 15
  * fields each; for C11 with the extensions of gcc and clang, and for C++11.
  *
- * Types: bool, char, the integers, float, double, long double (stored as double), char * and
- * const char * (a string, with its NUL; NULL traces ""), void * and const void * (an address),
+ * Types: bool, char, the integers (a bit-field as `+s.bits`), float, double, long double (stored as
+ * double), char * and const char * (a string, with its NUL; NULL traces ""), void * and const void * (an address),
  * posixtrace_text(string, length) (a string that has a length and perhaps no NUL).
  * In C++ also enumerations, stored as their underlying type, and string classes (std::string,
  * std::string_view: data() of const char and size()), stored up to a NUL in them.  Any other is
@@ -35,7 +35,7 @@
  *
  * Field names: the last identifier of the argument, `p->count` is count; before the first
  * bracket, `size(list)` is size; of posixtrace_text() that of its first argument.  Where there is
- * none, or it was used, argN.
+ * none, or it was used, argN.  A macro is expanded first: errno gets the name of a function.
  *
  * The first run of a line opens the event type, which is not async-signal-safe; later runs
  * are, as posix_trace_event() is.  A line in a signal handler has to run once before, or
@@ -529,7 +529,7 @@ static inline typename pxt_if_<pxt_kind_<T>::is_other, int>::type pxt_value_(con
                 &posixtrace_line, event_name, posixtrace_types, posixtrace_names,                  \
                 sizeof posixtrace_types / sizeof posixtrace_types[0]);                             \
         }                                                                                          \
-        if (sizeof posixtrace_bytes <= POSIXTRACE_IN_WORDS_) {                                     \
+        if (!posixtrace_strings && sizeof posixtrace_bytes <= POSIXTRACE_IN_WORDS_) {              \
             struct pxt_words_ posixtrace_w = { 0, 0, 0 };                                          \
             POSIXTRACE_EACH_(POSIXTRACE_PUT_, POSIXTRACE_NONE_, __VA_ARGS__)                       \
             pxt_trace_words_(posixtrace_id, &posixtrace_w);                                        \

@@ -137,7 +137,8 @@ int posixtrace_chain(trace_id_t trid, trace_id_t next);
 /*
  * Makes the preparations of the calling thread's first event now: finds the process page, and takes
  * a writer slot and a chunk, with its memory, in every stream that traces the process.  Afterwards
- * an event of this thread causes no page fault and no system call until its first chunk is full.
+ * an event of this thread causes no page fault and no system call until its first chunk is full, or
+ * a stream is created or a filter set.
  * Not async-signal-safe.  0, or ENOMEM.
  */
 int posixtrace_prepare(void);

@@ -162,19 +162,21 @@ static bool is_decimal(const char *at)
     return *at == '.' || *at == 'e' || *at == 'E';
 }
 
-/* errno: ERANGE if no double is as large. */
-static char *read_float(const char *at, struct pt_node *n)
+/* *fits: is there a double as large? */
+static char *read_float(const char *at, struct pt_node *n, bool *fits)
 {
     char *end;
 
     n->operand = PT_OPERAND_FLOAT;
     n->value.number = pt_decimal_read(at, &end);
-    errno = n->value.number > DBL_MAX || n->value.number < -DBL_MAX ? ERANGE : 0;
+    *fits = n->value.number <= DBL_MAX && n->value.number >= -DBL_MAX;
     return end;
 }
 
-static char *read_integer(const char *at, struct pt_node *n)
+/* *fits: has it 64 bits?  Keeps errno, as an event does that comes here. */
+static char *read_integer(const char *at, struct pt_node *n, bool *fits)
 {
+    int saved = errno;
     char *end;
 
     errno = 0;
@@ -182,16 +184,19 @@ static char *read_integer(const char *at, struct pt_node *n)
     n->negative = *at == '-';
     n->value.integer = n->negative ? (uint64_t)strtoll(at, &end, 0) : strtoull(at, &end, 0);
     n->negative = n->negative && n->value.integer != 0; /* -0 is 0 */
+    *fits = errno != ERANGE;
+    errno = saved;
     return end;
 }
 
 static bool take_number(struct parser *p, struct pt_node *n)
 {
-    char *end = is_decimal(p->at) ? read_float(p->at, n) : read_integer(p->at, n);
+    bool fits;
+    char *end = is_decimal(p->at) ? read_float(p->at, n, &fits) : read_integer(p->at, n, &fits);
 
     if (*end == '.') /* a hexadecimal one */
-        end = read_float(p->at, n);
-    if (end == p->at || errno == ERANGE || pt_is_word_byte(*end, false)) {
+        end = read_float(p->at, n, &fits);
+    if (end == p->at || !fits || pt_is_word_byte(*end, false)) {
         fail(p, p->at, "a number is expected");
         return false;
     }

@@ -116,15 +116,18 @@ static const char *keep_name(struct parser *p, struct word w)
     return to;
 }
 
-/* wide: up to 2^64 - 1; *value has its bits. */
+/* wide: up to 2^64 - 1; *value has its bits.  Keeps errno, as an event does that comes here. */
 static bool take_integer(struct parser *p, bool wide, long long *value)
 {
+    int saved = errno, error;
     char *end;
 
     skip_space(p);
     errno = 0;
     *value = wide && *p->at != '-' ? (long long)strtoull(p->at, &end, 0) : strtoll(p->at, &end, 0);
-    if (end == p->at || errno != 0)
+    error = errno;
+    errno = saved;
+    if (end == p->at || error != 0)
         return fail(p, p->at, "not an integer of 64 bits:", here(p));
     p->at = end;
     return true;

@@ -298,21 +298,26 @@ void pt_names_unmap(struct pt_names *names)
 
 /* The stored name, if the entry is one that a writer makes.  Another process may have stored where
  * there is no memory, and the NUL may be gone when the caller reads: all that it may read is
- * reserved. */
-static const char *entry_name(const struct pt_names *n, uint64_t e)
+ * reserved.  backed: the entry for which that was done before, or NULL. */
+static const char *entry_name(const struct pt_names *n, uint64_t e, pt_u64 *backed)
 {
     uint32_t off = entry_off(e), len = entry_len(e);
 
     if (e == 0 || len > TRACE_EVENT_NAME_MAX || off > LAST_OFFSET ||
-        off + len >= pt_load_relaxed(&n->used) ||
-        pt_names_back(n->arena + off, TRACE_EVENT_NAME_MAX + 1u) < 0 || n->arena[off + len] != '\0')
+        off + len >= pt_load_relaxed(&n->used))
         return NULL;
-    return n->arena + off;
+    if (!backed || pt_load_relaxed(backed) != e) {
+        if (pt_names_back(n->arena + off, TRACE_EVENT_NAME_MAX + 1u) < 0)
+            return NULL;
+        if (backed)
+            pt_store_relaxed(backed, e);
+    }
+    return n->arena[off + len] == '\0' ? n->arena + off : NULL;
 }
 
 static bool same_name(const struct pt_names *n, uint64_t e, const char *name, size_t length)
 {
-    const char *stored = entry_len(e) == length ? entry_name(n, e) : NULL;
+    const char *stored = entry_len(e) == length ? entry_name(n, e, NULL) : NULL;
 
     return stored && memcmp(stored, name, length) == 0;
 }
@@ -396,11 +401,16 @@ int pt_names_id(struct pt_names *n, const char *name, bool create, uint32_t *id)
     return 0;
 }
 
-const char *pt_names_get(const struct pt_names *n, uint32_t id)
+static const char *get(const struct pt_names *n, uint32_t id, pt_u64 *backed)
 {
     if (id < PT_ID_NAMED_FIRST || id >= PT_ID_MAX)
         return id < PT_ID_MAX ? pt_event_system_name(id) : NULL;
-    return entry_name(n, pt_load_acquire(&n->entry[id - PT_ID_NAMED_FIRST]));
+    return entry_name(n, pt_load_acquire(&n->entry[id - PT_ID_NAMED_FIRST]), backed);
+}
+
+const char *pt_names_get(const struct pt_names *n, uint32_t id)
+{
+    return get(n, id, NULL);
 }
 
 static const char *read_text(const char *from, char *to, size_t most)
@@ -418,9 +428,9 @@ static const char *read_text(const char *from, char *to, size_t most)
 }
 
 const char *pt_names_read_name(const struct pt_names *n, uint32_t id,
-                               char to[TRACE_EVENT_NAME_MAX + 1])
+                               char to[TRACE_EVENT_NAME_MAX + 1], pt_u64 *backed)
 {
-    return read_text(pt_names_get(n, id), to, TRACE_EVENT_NAME_MAX);
+    return read_text(get(n, id, backed), to, TRACE_EVENT_NAME_MAX);
 }
 
 const char *pt_names_read_description(const struct pt_names *n, uint32_t id,

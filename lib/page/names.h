@@ -136,9 +136,11 @@ bool pt_names_first_file(int dirfd, const char *file, char first[64]);
  * mapping ends, because a private page of zeros follows the map.  A caller that needs the length,
  * or the same bytes twice, takes a copy by these functions; NULL: there is no such text, or it is
  * too long.
+ * backed: where the caller keeps, from 0 on, that the memory of this name is reserved, so that the
+ * next call for the id makes no system call; or NULL.
  */
 const char *pt_names_read_name(const struct pt_names *names, uint32_t id,
-                               char to[TRACE_EVENT_NAME_MAX + 1]);
+                               char to[TRACE_EVENT_NAME_MAX + 1], pt_u64 *backed);
 const char *pt_names_read_description(const struct pt_names *names, uint32_t id,
                                       char to[PT_DESCRIPTION_MAX + 1]);
 

@@ -93,7 +93,7 @@ static bool replay(const struct pt_names *from, struct pt_names *to)
 
     for (id = PT_ID_NAMED_FIRST; id < end; id++) {
         char copy[TRACE_EVENT_NAME_MAX + 1];
-        const char *name = pt_names_read_name(from, id, copy);
+        const char *name = pt_names_read_name(from, id, copy, NULL);
         uint32_t got;
 
         if (!name || pt_names_id(to, name, true, &got) < 0 || got != id)

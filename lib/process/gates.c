@@ -86,7 +86,7 @@ enum pt_gate pt_gates_decide(const struct pt_gates *g, const struct pt_page *pag
         return open;
     if (!g->expression)
         return PT_GATE_ASK;
-    name = pt_names_read_name(g->names, id, copy);
+    name = pt_names_read_name(g->names, id, copy, NULL);
     v = name ? value_of(g, page, id, name) : -1;
     return v == 0 ? PT_GATE_CLOSED : v == 1 ? open : PT_GATE_ASK;
 }

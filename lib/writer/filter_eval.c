@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /* See filter_eval.h. */
+#include <errno.h>
 #include <sys/mman.h>
 #include "base/sys.h"
 #include "model/layout.h"
@@ -17,6 +18,7 @@ struct pt_layouts {
     /* A layout; 0: not looked for yet; an odd number 2 n + 1: the type had no description when
      * the map had n bytes of descriptions. */
     uintptr_t of[PT_ID_MAX];
+    pt_u64 named[PT_ID_MAX]; /* see pt_names_read_name() */
 };
 #define NEVER UINTPTR_MAX
 
@@ -87,6 +89,13 @@ static const struct posixtrace_layout *layout_of(struct pt_self *self, uint32_t 
     return is & 1 ? NULL : (const struct posixtrace_layout *)is;
 }
 
+static const char *name_of(struct pt_self *self, uint32_t id, char room[TRACE_EVENT_NAME_MAX + 1])
+{
+    struct pt_layouts *all = layouts_of(self);
+
+    return pt_names_read_name(self->names, id, room, all ? &all->named[id] : NULL);
+}
+
 /* ---- expressions, one copy for each writer ---- */
 
 static struct pt_filter_eval *make_sieve(void)
@@ -119,8 +128,23 @@ static const struct pt_filter_eval *sieve_of(struct pt_self *self, struct pt_wri
     return s;
 }
 
-bool pt_filter_eval_wants(struct pt_self *self, struct pt_writer *writer, unsigned bit,
-                          const struct posixtrace_event *event)
+void pt_filter_eval_prepare(struct pt_self *self, struct pt_writer *writer, unsigned bit)
+{
+    const struct pt_filter_eval *s = sieve_of(self, writer, bit,
+                                              pt_load_seqcst(&self->page->epoch[bit]));
+    char name[TRACE_EVENT_NAME_MAX + 1];
+    uint32_t id;
+
+    for (id = 0; id < PT_ID_MAX; id++)
+        name_of(self, id, name);
+    if (!s || s->open || !expression_of(s)->fields)
+        return;
+    for (uint32_t i = 0; pt_names_description_at(self->names, i, &id) || id; i++)
+        layout_of(self, id);
+}
+
+static bool wants(struct pt_self *self, struct pt_writer *writer, unsigned bit,
+                  const struct posixtrace_event *event)
 {
     uint64_t epoch = pt_load_seqcst(&self->page->epoch[bit]);
     const struct pt_filter_eval *s = sieve_of(self, writer, bit, epoch);
@@ -135,11 +159,21 @@ bool pt_filter_eval_wants(struct pt_self *self, struct pt_writer *writer, unsign
     return pt_filter_callback_wants(self, bit, epoch, event);
 }
 
-void pt_filter_eval_event(const struct pt_self *self, const struct pt_thread *t,
+bool pt_filter_eval_wants(struct pt_self *self, struct pt_writer *writer, unsigned bit,
+                          const struct posixtrace_event *event)
+{
+    int saved = errno;
+    bool is = wants(self, writer, bit, event);
+
+    errno = saved;
+    return is;
+}
+
+void pt_filter_eval_event(struct pt_self *self, const struct pt_thread *t,
                           struct posixtrace_event *event, char name_room[TRACE_EVENT_NAME_MAX + 1],
                           uint32_t id, const void *data, size_t len, uint64_t addr)
 {
-    const char *name = pt_names_read_name(self->names, id, name_room);
+    const char *name = name_of(self, id, name_room);
 
     *event = (struct posixtrace_event){
         .prog_address = addr,

@@ -4,6 +4,7 @@
  * looked at afterwards, so that no segment is unmapped meanwhile. */
 #include <errno.h>
 #include "writer/event.h"
+#include "writer/filter_eval.h"
 #include "writer/prepare.h"
 #include "writer/writer.h"
 
@@ -36,6 +37,8 @@ static int prepare_streams(struct pt_self *self, struct pt_thread *t, uint64_t i
             r = -ENOMEM;
         else
             touch(&t->writers0[bit]);
+        if (pt_load_seqcst(&self->page->shadows) & pt_page_shadow(self->page, bit))
+            pt_filter_eval_prepare(self, &t->writers0[bit], bit);
         pt_store_seqcst(&t->writers0[bit].slot->inside, 0u);
     }
     return r;

@@ -581,6 +581,18 @@ START_TEST(no_more_types)
 }
 END_TEST
 
+/* A string is stored, not passed in words, however few bytes strings have. */
+#undef POSIXTRACE_EMIT_STRINGS
+#define POSIXTRACE_EMIT_STRINGS 4
+START_TEST(few_bytes_for_strings)
+{
+    const char *text = "shortened";
+
+    POSIXTRACE_EVENT("few", text);
+    expect("few", "str text", "text=\"shor\"");
+}
+END_TEST
+
 static void prepare(TCase *c)
 {
     tcase_add_checked_fixture(c, begin, end);
@@ -596,6 +608,7 @@ static void add(TCase *c)
     tcase_add_test(c, addresses);
     tcase_add_test(c, strings);
     tcase_add_test(c, spans);
+    tcase_add_test(c, few_bytes_for_strings);
     tcase_add_test(c, names);
     tcase_add_test(c, bare);
     tcase_add_test(c, functions);

@@ -190,6 +190,37 @@ START_TEST(fields)
 }
 END_TEST
 
+static bool spoil_errno(void *context, const struct posixtrace_event *event)
+{
+    (void)event;
+    (void)context;
+    errno = EDOM;
+    return true;
+}
+
+/* The first event after the filter has changed compiles it. */
+START_TEST(errno_is_kept)
+{
+    static const char *const expressions[] = { "not tid 5", "n == 1", "n < 1.5", "n == 0x1.8p1" };
+    trace_event_id_t id;
+    trace_id_t trid = create(0);
+
+    errno = ERANGE;
+    id = describe("numbers", "u32 n; u8[2] rest");
+    ck_assert_int_eq(errno, ERANGE);
+    ck_assert_int_eq(posixtrace_set_handler(trid, id, spoil_errno, NULL), 0);
+    ck_assert_int_eq(posix_trace_start(trid), 0);
+    for (size_t i = 0; i < sizeof expressions / sizeof *expressions; i++) {
+        errno = ERANGE;
+        express(trid, expressions[i]);
+        ck_assert_int_eq(errno, ERANGE);
+        trace_u32(id, 1);
+        ck_assert_int_eq(errno, ERANGE);
+    }
+    end(trid);
+}
+END_TEST
+
 /* Where the type decides, the gate does. */
 START_TEST(gates)
 {
@@ -551,6 +582,7 @@ static void add(TCase *t)
 {
     tcase_add_test(t, errors);
     tcase_add_loop_test(t, fields, 0, 2 * (int)(sizeof by_fields / sizeof *by_fields));
+    tcase_add_test(t, errno_is_kept);
     tcase_add_test(t, gates);
     tcase_add_test(t, beside_an_event_set);
     tcase_add_test(t, streams_beside_it);

@@ -21,6 +21,8 @@
 #include <sys/wait.h>
 #include <posixtrace/event.h>
 #include <posixtrace/filter.h>
+#include <posixtrace/stream.h>
+#include <posixtrace/typed.h>
 #include <trace.h>
 #include "base/atomics.h"
 #include "process/self.h"
@@ -280,6 +282,33 @@ static void in_handler(void)
     end(0);
 }
 
+static bool accept_all(void *context, const struct posixtrace_event *event)
+{
+    (void)event;
+    (void)context;
+    return true;
+}
+
+/* posixtrace_prepare() also makes what expressions, descriptions and handlers need. */
+static void prepared(void)
+{
+    trace_event_id_t described;
+    trace_id_t trid[2];
+
+    NEED(posixtrace_event_describe("described", "u32 number", &described) == 0);
+    for (int i = 0; i < 2; i++)
+        NEED(posix_trace_create(0, NULL, &trid[i]) == 0);
+    NEED(posixtrace_set_expression(trid[0], "number > 1", NULL) == 0);
+    NEED(posixtrace_set_handler(trid[1], described, accept_all, NULL) == 0);
+    for (int i = 0; i < 2; i++)
+        NEED(posix_trace_start(trid[i]) == 0);
+    NEED(posixtrace_prepare() == 0);
+    NEED(allow((const int *const[]){ always, NULL }));
+    for (uint32_t number = 0; number < 4; number++)
+        posix_trace_event(described, &number, sizeof number);
+    end(0);
+}
+
 /* What no list allows does kill. */
 static void other_call(void)
 {
@@ -353,6 +382,7 @@ int main(void)
     }
     NEED(posix_trace_eventid_open("seccomp", &type) == 0);
     NEED(posix_trace_eventid_open("outer", &outer) == 0);
+    expect_alive("prepared for filters", prepared);
     in_children(POSIX_TRACE_LOOP);
     in_children(POSIX_TRACE_UNTIL_FULL);
     return 0;
