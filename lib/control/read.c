@@ -203,7 +203,7 @@ int pt_stream_read(struct pt_stream *s, enum pt_read_mode mode, const struct tim
                 return r;
             continue;
         }
-        if (s->log || mode == PT_READ_TRY)
+        if (s->log || mode == PT_READ_TRY || (mode == PT_READ_REST && r == PT_LIVE_NONE))
             return PT_READ_NONE;
         if (pt_load_seqcst(&s->closing))
             return -EINVAL;

@@ -7,7 +7,7 @@
 #include <posixtrace/event.h>
 #include "stream/stream.h"
 
-enum pt_read_mode { PT_READ_TRY, PT_READ_WAIT, PT_READ_UNTIL };
+enum pt_read_mode { PT_READ_TRY, PT_READ_REST, PT_READ_WAIT, PT_READ_UNTIL };
 enum pt_read { PT_READ_NONE, PT_READ_EVENT };
 
 /* Where events go. */
@@ -22,7 +22,8 @@ struct pt_taker {
 /*
  * Passes the next event to take() under the reading lock.  Its pointers are valid during that call
  * and, if no other thread reads, until the next one.  A log may pass several events, whose pointers
- * are valid together.  NONE: no event (TRY), or the end of a log.  -EINTR, -ETIMEDOUT, -EINVAL
+ * are valid together.  REST waits only while a writer that is inside holds events back.  NONE: no
+ * event (TRY), none that is held back either (REST), or the end of a log.  -EINTR, -ETIMEDOUT, -EINVAL
  * (shut down meanwhile, or no event and *until is not a time), -ENOMEM, -EIO.  cancel: the
  * cancellation state to sleep with.
  */

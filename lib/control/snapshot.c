@@ -135,7 +135,9 @@ static int copy_events(struct snapshot *p)
     int r = 0;
 
     while (r == 0 && !p->done && p->error == 0) {
-        r = pt_stream_read(p->s, PT_READ_TRY, NULL, 0, &taker);
+        r = pt_stream_read(p->s, PT_READ_REST, NULL, PTHREAD_CANCEL_DISABLE, &taker);
+        if (r == -EINTR)
+            r = PT_READ_EVENT; /* a handler has interrupted the wait for a writer */
         if (r == PT_READ_NONE || r == -ENXIO) {
             r = 0; /* it has given all; or it has ended, and given all */
             break;

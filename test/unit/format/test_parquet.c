@@ -193,7 +193,8 @@ START_TEST(numbers)
     ck_assert(pt_parquet_numbers_fill(&n, &v, 1000, true));
     ck_assert_uint_eq(n.count, 7);
     for (size_t i = 0; i < 1000; i++)
-        ck_assert_uint_eq(pt_parquet_get64(&n.values, pt_parquet_get32(&n.ids, i)), i % 7 << 60);
+        ck_assert_uint_eq(pt_parquet_get64(&n.values, pt_parquet_get32(&n.ids, i)),
+                          (uint64_t)(i % 7) << 60);
     v.used = 0;
     for (uint32_t i = 0; i < 2 * PT_PARQUET_ENTRIES; i++)
         pt_parquet_put32(&v, i < 2000 ? i % 2 : i);
