@@ -122,7 +122,10 @@ enum posixtrace_why_relation {
     POSIXTRACE_WHY_SIGNALS,   /* the condition, posts the semaphore, comes to the barrier, writes to
                                * the pipe or reads from it, later */
     POSIXTRACE_WHY_SIGNALLED, /* did so before this part of the wait */
-    POSIXTRACE_WHY_IS_AWAITED /* its end */
+    POSIXTRACE_WHY_IS_AWAITED, /* its end */
+    POSIXTRACE_WHY_ELSEWHERE   /* signalled what has the same address in another process, and no
+                                * thread signalled the object in its own: they are one if the
+                                * processes share that memory; other_tid 0: several threads did */
 };
 
 /*
@@ -170,8 +173,8 @@ const struct posixtrace_why_segment *posixtrace_why_segment(const posixtrace_why
 /*
  * A cause of the time of the slowest instances: a segment of depth 0, and the root of it, which is
  * what the last thread did that waited for no other.  ns: its time in the slowest; beyond_ns: less
- * what instances about the median have of it.  begin_ns, other_ns and threads in segment and
- * root are those of the first one, tid 0 where others had it, too; end_ns is 0.
+ * what instances about the median have of it.  begin_ns, other_ns, signals and threads in segment
+ * and root are those of the first one, tid 0 where others had it, too; end_ns is 0.
  */
 struct posixtrace_why_cause {
     struct posixtrace_why_segment segment, root;

@@ -84,7 +84,8 @@ static void add_wait(struct graph *g, const struct posixtrace_why_segment *s, bo
                      bool deadlock)
 {
     char object[WHY_TEXT], text[WHY_TEXT] = "";
-    bool other = s->other_tid != 0 && s->relation != POSIXTRACE_WHY_NO_OTHER;
+    bool other = s->other_tid != 0 && s->relation != POSIXTRACE_WHY_NO_OTHER &&
+                 s->relation != POSIXTRACE_WHY_ELSEWHERE;
     size_t from, to;
     struct edge *e;
 

@@ -96,8 +96,8 @@ const char *why_reason_word(enum posixtrace_why_reason reason)
 
 const char *why_relation_word(enum posixtrace_why_relation relation)
 {
-    static const char *const words[] = { "",        "holds",     "unlocked",  "ran",
-                                         "signals", "signalled", "is awaited" };
+    static const char *const words[] = { "",        "holds",     "unlocked",   "ran",
+                                         "signals", "signalled", "is awaited", "elsewhere" };
 
     return words[relation];
 }
@@ -153,7 +153,8 @@ static void put_relation(char text[WHY_TEXT], const struct why_view *v,
         [POSIXTRACE_WHY_HOLDS] = "held by ",
         [POSIXTRACE_WHY_UNLOCKED] = "after it was unlocked by ",
         [POSIXTRACE_WHY_SIGNALS] = "signalled by ",
-        [POSIXTRACE_WHY_SIGNALLED] = "after it was signalled by "
+        [POSIXTRACE_WHY_SIGNALLED] = "after it was signalled by ",
+        [POSIXTRACE_WHY_ELSEWHERE] = "signalled at this address in another process, by "
     };
 
     static const char *const calls[] = { [POSIXTRACE_WHY_SIGNALS] = "ended by a call of ",

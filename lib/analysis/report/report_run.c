@@ -116,6 +116,7 @@ static struct pt_report_thread *make_thread(posixtrace_report_t *r,
     th->process = pt_report_map_make(&r->processes, key, sizeof *th->process);
     if (!th->process)
         return NULL;
+    th->process->pid = e->pid;
     th->any = true;
     th->row.pid = e->pid;
     th->row.tid = e->tid;

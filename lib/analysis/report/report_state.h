@@ -275,6 +275,10 @@ void pt_report_objects_free(posixtrace_report_t *r);
 struct pt_report_object *pt_report_object_of(posixtrace_report_t *r,
                                              const struct pt_report_call *call,
                                              const struct posixtrace_event *e);
+/* What the call of a process was about, at an address; NULL: it has made no such call. */
+struct pt_report_object *pt_report_object_at(const posixtrace_report_t *r,
+                                             const struct pt_report_call *call, pid_t pid,
+                                             uint64_t address);
 /* Is the wait or pair selected that this event begins? */
 bool pt_report_wants_begin(posixtrace_report_t *r, const struct posixtrace_event *e);
 

@@ -90,10 +90,24 @@ static int name_object(struct pt_report_object *o, const struct named *n)
     return o->name ? 0 : ENOMEM;
 }
 
+static struct pt_report_key key_of(const struct pt_report_call *call, pid_t pid, uint64_t object)
+{
+    return (struct pt_report_key){ .a = (uint32_t)pid,
+                                   .b = (uint64_t)(call - pt_report_calls),
+                                   .c = object };
+}
+
+struct pt_report_object *pt_report_object_at(const posixtrace_report_t *r,
+                                             const struct pt_report_call *call, pid_t pid,
+                                             uint64_t address)
+{
+    return pt_report_map_find(&r->objects, key_of(call, pid, address));
+}
+
 static struct pt_report_object *
 make_object(posixtrace_report_t *r, const struct pt_report_call *call, pid_t pid, uint64_t object)
 {
-    struct pt_report_key key = { .a = (uint32_t)pid, .b = (uint64_t)(call - pt_report_calls) };
+    struct pt_report_key key = key_of(call, pid, object);
     bool is_descriptor = call->subject == PT_REPORT_DESCRIPTOR;
     struct pt_report_object *o;
     struct named *n = NULL;
@@ -102,8 +116,10 @@ make_object(posixtrace_report_t *r, const struct pt_report_call *call, pid_t pid
         n = pt_report_map_find(&r->names, named_key(pid, (uint32_t)object));
     if (n && !n->name[0])
         n = NULL;
-    key.b |= n ? NAMED : 0;
-    key.c = n ? n->hash : object;
+    if (n) {
+        key.b |= NAMED;
+        key.c = n->hash;
+    }
     o = pt_report_map_make(&r->objects, key, sizeof *o);
     if (!o || name_object(o, n) != 0)
         return NULL;

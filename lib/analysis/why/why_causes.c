@@ -30,6 +30,8 @@ static uint64_t hash_of(const struct posixtrace_why_segment *s)
     sum = fold(sum, s->caller);
     if (s->relation != POSIXTRACE_WHY_UNLOCKED)
         sum = fold(sum, s->other_caller);
+    if (s->relation == POSIXTRACE_WHY_NO_OTHER)
+        sum = fold(sum, s->signals > 0);
     for (const char *at = s->name; *at; at++)
         sum = fold(sum, (unsigned char)*at);
     return sum;
@@ -42,7 +44,6 @@ static struct posixtrace_why_segment cleaned(const struct posixtrace_why_segment
 
     made.depth = 0;
     made.end_ns = 0;
-    made.signals = 0;
     if (made.is_descriptor && made.name[0])
         made.object = 0;
     return made;

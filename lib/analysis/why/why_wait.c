@@ -155,6 +155,52 @@ const struct pt_why_wake *pt_why_waker(const struct pt_why_list *list,
     return one ? found : NULL;
 }
 
+/* That of other processes at the same address; without a thread: several have signalled. */
+static struct pt_why_wake waker_elsewhere(const posixtrace_why_t *w, const struct pt_why_part *p,
+                                          unsigned *count)
+{
+    const struct pt_report_map *processes = &w->report->processes;
+    struct pt_why_wake found = { .thread = NULL };
+    bool several = false;
+
+    *count = 0;
+    for (size_t i = 0; i < processes->count; i++) {
+        const struct pt_report_process *process = processes->items[i];
+        const struct pt_report_object *o = pt_report_object_at(w->report, p->call, process->pid,
+                                                               p->object->row.object);
+        const struct pt_why_object *object = o && o != p->object ? o->watched : NULL;
+        const struct pt_why_wake *wake;
+        unsigned more = 0;
+
+        wake = pt_why_waker(object ? &object->wakes : NULL, NULL, p->call_ns, p->whole_to, &more);
+        several |= more > 0 && (!wake || *count > 0);
+        if (wake)
+            found = *wake;
+        *count += more;
+    }
+    if (several)
+        found = (struct pt_why_wake){ .thread = NULL };
+    return found;
+}
+
+/* No thread of the process has signalled the semaphore or condition in the wait. */
+static void name_elsewhere(const posixtrace_why_t *w, struct posixtrace_why_segment *s,
+                           const struct pt_why_part *p)
+{
+    struct pt_why_wake wake;
+    unsigned count;
+
+    if (p->failed || (s->kind != POSIXTRACE_WAIT_CONDITION && s->kind != POSIXTRACE_WAIT_SEMAPHORE))
+        return;
+    wake = waker_elsewhere(w, p, &count);
+    if (count == 0)
+        return;
+    s->relation = POSIXTRACE_WHY_ELSEWHERE;
+    s->signals = count;
+    if (wake.thread)
+        name_other(s, POSIXTRACE_WHY_ELSEWHERE, wake.thread, wake.caller, wake.at.from);
+}
+
 static void name_signal(struct posixtrace_why_segment *s, const struct pt_why_wake *wake)
 {
     name_other(s, s->begin_ns < wake->at.from ? POSIXTRACE_WHY_SIGNALS : POSIXTRACE_WHY_SIGNALLED,
@@ -170,6 +216,8 @@ static void add_signalled(posixtrace_why_t *w, const struct pt_why_frame *f,
     if (!s)
         return;
     s->signals = count;
+    if (count == 0)
+        name_elsewhere(w, s, p);
     if (!wake)
         return;
     name_signal(s, wake);
