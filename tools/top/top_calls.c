@@ -92,7 +92,7 @@ static void add_call(struct top_stream *s, const struct top_thread *t, const str
     if (!open->wanted)
         return;
     if (lock)
-        top_recent_add(&lock->recent, end, length, false);
+        top_recent_add(&lock->recent, end, length, s->watched_ns, false);
     if (open->caller == 0 || open->call->idle)
         return;
     site = top_map_make(&s->sites_of, (uint64_t)t->pid << 32 | open->call->begin, open->caller,
@@ -105,7 +105,7 @@ static void add_call(struct top_stream *s, const struct top_thread *t, const str
     site->caller = open->caller;
     site->type = open->call->begin;
     site->call = open->number;
-    top_recent_add(&site->recent, end, length, false);
+    top_recent_add(&site->recent, end, length, s->watched_ns, false);
 }
 
 static uint32_t number_of(const struct top_call *call, const struct posixtrace_event *e)

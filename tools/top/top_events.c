@@ -167,7 +167,7 @@ static void take_pair(struct top_stream *s, struct top_thread *t, const struct t
     if (i == t->begun_count)
         return;
     if (t->begun[i].wanted && e->ns >= t->begun[i].ns)
-        top_recent_add(&type->pair->recent, e->ns, e->ns - t->begun[i].ns, true);
+        top_recent_add(&type->pair->recent, e->ns, e->ns - t->begun[i].ns, s->watched_ns, true);
     t->begun[i] = t->begun[--t->begun_count];
 }
 

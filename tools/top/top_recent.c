@@ -31,7 +31,8 @@ static int64_t length_of(unsigned bar)
     return (int64_t)(low + (shift > 0 ? UINT64_C(1) << (shift - 1) : 0));
 }
 
-void top_recent_add(struct top_recent *r, int64_t ns, int64_t length, int with_bars)
+void top_recent_add(struct top_recent *r, int64_t ns, int64_t length, int64_t watched_ns,
+                    int with_bars)
 {
     int64_t second = ns / NS;
     unsigned i = (unsigned)((uint64_t)second % TOP_SECONDS);
@@ -54,6 +55,10 @@ void top_recent_add(struct top_recent *r, int64_t ns, int64_t length, int with_b
         s->max_ns = length;
     if (r->bars)
         r->bars[i][bar_of(length)]++;
+    if (ns < watched_ns)
+        return;
+    r->since.count++;
+    r->since.total_ns += length;
 }
 
 static const struct top_second *second_at(const struct top_recent *r, int64_t second)

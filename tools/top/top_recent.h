@@ -23,11 +23,14 @@ struct top_recent {
         uint32_t count;
         int64_t total_ns, max_ns;
     } of[TOP_SECONDS];
+    struct top_total since;     /* the stream is watched */
     uint32_t (*bars)[TOP_BARS]; /* of each second; NULL: sums only */
 };
 
-/* A length that ended at ns.  with_bars: for percentiles; the same in all calls. */
-void top_recent_add(struct top_recent *r, int64_t ns, int64_t length, int with_bars);
+/* A length that ended at ns, of a stream that is watched since then.  with_bars: for percentiles;
+ * the same in all calls. */
+void top_recent_add(struct top_recent *r, int64_t ns, int64_t length, int64_t watched_ns,
+                    int with_bars);
 /* The sums of so many seconds before the second 'now'. */
 struct top_total top_recent_total(const struct top_recent *r, int64_t now, int seconds);
 /* The lengths that 50 and 99 percent of these do not exceed. */

@@ -38,6 +38,26 @@ static double covered(const struct top_model *m, const struct top_stream *s)
     return seconds < 1 ? 1 : seconds > LATEST_S ? LATEST_S : (double)seconds;
 }
 
+struct rate {
+    double per_s, busy;
+};
+
+/* Of calls or pairs, last: in the last ten seconds.  Of what was before it was watched, a stream
+ * with a log may hold any part. */
+static struct rate rate_of(const struct top_model *m, const struct top_stream *s,
+                           const struct top_recent *r, const struct top_total *last)
+{
+    double seconds = (double)(m->now - s->watched_ns) / NS;
+    const struct top_total *of = &r->since;
+
+    if (s->policy == POSIX_TRACE_LOOP || seconds > LATEST_S + 1 || seconds <= 0) {
+        seconds = covered(m, s);
+        of = last;
+    }
+    return (struct rate){ .per_s = (double)of->count / seconds,
+                          .busy = (double)of->total_ns / NS / seconds };
+}
+
 /* ---- pairs ---- */
 
 void top_rows_pairs(struct top_model *m, struct top_stream *s, const struct top_stream_row *row)
@@ -47,6 +67,7 @@ void top_rows_pairs(struct top_model *m, struct top_stream *s, const struct top_
     for (size_t i = 0; i < s->pair_count; i++) {
         const struct top_recent *recent = &s->pairs[i]->recent;
         struct top_pair_row p = { .stream = row, .name = s->pairs[i]->name };
+        struct top_total latest = top_recent_total(recent, now, LATEST_S);
 
         for (int w = 0; w < TOP_WINDOWS; w++) {
             struct top_total t = top_recent_total(recent, now, top_windows[w]);
@@ -57,7 +78,7 @@ void top_rows_pairs(struct top_model *m, struct top_stream *s, const struct top_
         }
         if (p.of[TOP_WINDOWS - 1].count == 0)
             continue;
-        p.per_s = (double)p.of[1].count / covered(m, s);
+        p.per_s = rate_of(m, s, recent, &latest).per_s;
         m->pairs = more(m->pairs, m->pair_count, sizeof *m->pairs);
         m->pairs[m->pair_count++] = p;
     }
@@ -229,6 +250,7 @@ void top_rows_locks(struct top_model *m, struct top_stream *s)
         struct top_lock *lock = (struct top_lock *)(void *)s->locks.items[i];
         struct top_total last = top_recent_total(&lock->recent, last_second(m), LATEST_S);
         const struct top_thread *holder = top_lock_holder(s, lock, NULL);
+        struct rate rate = rate_of(m, s, &lock->recent, &last);
         struct top_lock_row *row;
 
         if (last.count == 0 && lock->waiters == 0)
@@ -239,8 +261,8 @@ void top_rows_locks(struct top_model *m, struct top_stream *s)
                                       .of = lock,
                                       .pid = lock->pid,
                                       .last = last,
-                                      .per_s = (double)last.count / covered(m, s),
-                                      .busy = (double)last.total_ns / NS / covered(m, s),
+                                      .per_s = rate.per_s,
+                                      .busy = rate.busy,
                                       .waiters = lock->waiters };
         if (!holder)
             continue;
@@ -254,19 +276,19 @@ void top_rows_sites(struct top_model *m, struct top_stream *s)
     for (size_t i = 0; i < s->sites_of.count; i++) {
         struct top_site *site = (struct top_site *)(void *)s->sites_of.items[i];
         struct top_total last = top_recent_total(&site->recent, last_second(m), LATEST_S);
+        struct rate rate = rate_of(m, s, &site->recent, &last);
 
         if (last.count == 0)
             continue;
         m->sites = more(m->sites, m->site_count, sizeof *m->sites);
-        m->sites[m->site_count++] = (struct top_site_row){
-            .stream = s,
-            .of = site,
-            .pid = site->pid,
-            .call = call_text(site->type, site->call),
-            .last = last,
-            .per_s = (double)last.count / covered(m, s),
-            .busy = (double)last.total_ns / NS / covered(m, s)
-        };
+        m->sites[m->site_count++] = (struct top_site_row){ .stream = s,
+                                                           .of = site,
+                                                           .pid = site->pid,
+                                                           .call = call_text(site->type,
+                                                                             site->call),
+                                                           .last = last,
+                                                           .per_s = rate.per_s,
+                                                           .busy = rate.busy };
     }
 }
 

@@ -205,24 +205,29 @@ static void put_rates(struct top_screen *to, const struct top_model *m, const st
         top_screen_format(to, v, COLOUR_MARK, "filter %s", shown(v, m->filter));
 }
 
-/* How much was read, and what that hides. */
-static void put_cost(struct top_screen *to, const struct top_model *m, const struct top_view *v)
+/* How much was read, and what that hides: in a line of its own, which 80 columns show whole. */
+static void put_sampled(struct top_screen *to, const struct top_model *m, const struct top_view *v)
 {
     int64_t stretch = 0;
-    char sampled[160] = "all events read";
+    char pairs[60] = "";
 
     for (size_t i = 0; i < m->stream_count; i++)
         if (m->streams[i].stretch && (!stretch || m->streams[i].stretch < stretch))
             stretch = m->streams[i].stretch;
-    if (m->share < 1 && stretch)
-        snprintf(sampled, sizeof sampled, "SAMPLED: %s of the events, pairs below %s",
-                 units_percent(m->share, 1), units_time(stretch));
-    else if (m->share < 1)
-        snprintf(sampled, sizeof sampled, "SAMPLED: %s of the events", units_percent(m->share, 1));
-    top_screen_format(to, v, m->share < 1 ? COLOUR_MARK : COLOUR_PLAIN,
-                      "cost: tracing %s of a processor (%.0fns an event), top %s; %s",
+    if (stretch)
+        snprintf(pairs, sizeof pairs, ", pairs below %s", units_time(stretch));
+    top_screen_format(to, v, COLOUR_MARK, "SAMPLED: %s of the events%s; PER_S, TIME are of those",
+                      units_percent(m->share, 1), pairs);
+}
+
+static void put_cost(struct top_screen *to, const struct top_model *m, const struct top_view *v)
+{
+    top_screen_format(to, v, COLOUR_PLAIN,
+                      "cost: tracing %s of a processor (%.0fns an event), top %s%s",
                       units_percent(m->tracing, 1), m->event_ns, units_percent(m->cost, 1),
-                      sampled);
+                      m->share < 1 ? "" : "; all events read");
+    if (m->share < 1)
+        put_sampled(to, m, v);
 }
 
 /* ---- deadlocks ---- */

@@ -161,6 +161,7 @@ struct top_stream {
     /* Reading. */
     uint64_t refresh;      /* k */
     uint64_t taken;        /* events since the share was computed */
+    int64_t watched_ns;    /* since when it is watched, CLOCK_REALTIME */
     int64_t first_ns;      /* time of the first event of a thread; 0: there was none */
     uint64_t due;          /* events that were recorded between L(k - 1) and L(k) */
     double share;          /* of these that were read; 1: all */

@@ -53,6 +53,7 @@ struct top_stream *top_stream_new(const struct posixtrace_stream *info, trace_id
     s->share = 1;
     s->running = info->running;
     s->read_ns = top_clock(CLOCK_MONOTONIC);
+    s->watched_ns = top_clock(CLOCK_REALTIME);
     s->sites = *sites;
     sites_open(&s->sites, trid);
     posixtrace_attach_lost(trid, s->lost_before);

@@ -78,7 +78,7 @@ START_TEST(recent)
         qsort(ends, LENGTHS, sizeof ends[0], compare);
         for (size_t i = 0; i < LENGTHS; i++) {
             lengths[i] = some((INT64_C(1) << some(50)) - 1);
-            top_recent_add(&r, ends[i], lengths[i], true);
+            top_recent_add(&r, ends[i], lengths[i], 0, true);
         }
         expect_window(&r, 1);
         expect_window(&r, 10);
@@ -94,15 +94,53 @@ START_TEST(extremes)
     struct top_recent r = { .bars = NULL };
     int64_t p50, p99;
 
-    top_recent_add(&r, NOW * NS - 1, INT64_MAX, true);
+    top_recent_add(&r, NOW * NS - 1, INT64_MAX, 0, true);
     top_recent_percentiles(&r, NOW, 1, &p50, &p99);
     expect_near(p99, INT64_MAX - INT64_MAX / 32 - 1);
-    top_recent_add(&r, (NOW - 70) * NS, 5, true); /* too late */
-    top_recent_add(&r, -NS, 5, true);
+    top_recent_add(&r, (NOW - 70) * NS, 5, 0, true); /* too late */
+    top_recent_add(&r, -NS, 5, 0, true);
     ck_assert_uint_eq(top_recent_total(&r, NOW, 60).count, 1);
     top_recent_percentiles(&r, NOW + 100, 60, &p50, &p99);
     ck_assert_int_eq(p50 + p99, 0);
     top_recent_free(&r);
+}
+END_TEST
+
+/* ---- rates ---- */
+
+/* A lock that was taken three times long before the stream was watched, and 50 times in the second
+ * since then. */
+static struct top_lock_row lock_row(int policy)
+{
+    struct top_stream s = { .policy = policy,
+                            .first_ns = (NOW - 100) * NS,
+                            .watched_ns = (NOW - 1) * NS };
+    struct top_model m = { .now = NOW * NS };
+    struct top_lock *lock = top_lock_of(&s, PID, 1);
+    struct top_lock_row row;
+
+    ck_assert_ptr_nonnull(lock);
+    for (int i = 0; i < 53; i++)
+        top_recent_add(&lock->recent, (i < 3 ? NOW - 5 : NOW - 1) * NS, 1000000, s.watched_ns,
+                       false);
+    top_rows_locks(&m, &s);
+    ck_assert_uint_eq(m.lock_count, 1);
+    row = m.locks[0];
+    free(m.locks);
+    top_engine_free(&s);
+    return row;
+}
+
+START_TEST(rates)
+{
+    struct top_lock_row row = lock_row(POSIX_TRACE_FLUSH);
+
+    ck_assert_uint_eq(row.last.count, 53);
+    ck_assert_double_eq_tol(row.per_s, 50, 1e-9);
+    ck_assert_double_eq_tol(row.busy, 0.05, 1e-9);
+    row = lock_row(POSIX_TRACE_LOOP); /* holds the last ten seconds */
+    ck_assert_double_eq_tol(row.per_s, 5.3, 1e-9);
+    ck_assert_double_eq_tol(row.busy, 0.0053, 1e-9);
 }
 END_TEST
 
@@ -414,6 +452,25 @@ START_TEST(screens)
 }
 END_TEST
 
+/* 80 columns show the whole line. */
+START_TEST(sampled)
+{
+    struct top_view v = { .columns = 80, .rows = 24, .section = TOP_ALL };
+    struct top_stream_row stream = { .name = "one", .stretch = 999999 };
+    struct top_model m = { .share = 0.999, .streams = &stream, .stream_count = 1 };
+    const char
+        *whole = "SAMPLED: 99.9% of the events, pairs below 1.00ms; PER_S, TIME are of those";
+    struct top_screen s;
+    bool found = false;
+
+    top_screen_make(&s, &m, &v);
+    for (size_t i = 0; i < s.count; i++)
+        found |= strcmp(s.lines[i].text, whole) == 0;
+    ck_assert(found);
+    top_screen_free(&s);
+}
+END_TEST
+
 /* ---- keys ---- */
 
 START_TEST(keys)
@@ -445,12 +502,14 @@ static void add(TCase *t)
 {
     tcase_add_test(t, recent);
     tcase_add_test(t, extremes);
+    tcase_add_test(t, rates);
     tcase_add_test(t, clock_is_set);
     tcase_add_test(t, holders);
     tcase_add_test(t, gaps);
     tcase_add_test(t, late_reading);
     tcase_add_test(t, stopped);
     tcase_add_test(t, screens);
+    tcase_add_test(t, sampled);
     tcase_add_test(t, keys);
 }
 
