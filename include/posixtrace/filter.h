@@ -107,8 +107,9 @@ struct posixtrace_expression_test {
 int posixtrace_expression_get_test(const posixtrace_expression_t *expression, size_t i,
                                    struct posixtrace_expression_test *test, size_t size);
 
-/* Has the type what the i-th test names: such a name, or such a field?  false: there is no
- * such test, too.  layout: as above.  Async-signal-safe. */
+/* Has the type what the i-th test names: such a name, or such a field, of a kind that the test
+ * compares, and a name of its enumeration?  false: there is no such test, too.  layout: as above.
+ * Async-signal-safe. */
 bool posixtrace_expression_test_suits(const posixtrace_expression_t *expression, size_t i,
                                       const char *event_name, const posixtrace_layout_t *layout);
 

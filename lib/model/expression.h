@@ -91,7 +91,8 @@ struct pt_subject_event {
 };
 /* The i-th test of a type's name or a field, or NULL. */
 const struct pt_node *pt_expression_test(const struct posixtrace_expression *e, size_t i);
-/* Has the type of that name and layout (or NULL) the name or the field of the test? */
+/* Has the type of that name and layout (or NULL) the name of the test, or its field, of a kind that
+ * the test compares? */
 bool pt_expression_test_suits(const struct posixtrace_expression *e, const struct pt_node *test,
                               const char *event_name, const struct posixtrace_layout *layout);
 

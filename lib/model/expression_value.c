@@ -352,10 +352,39 @@ const struct pt_node *pt_expression_test(const struct posixtrace_expression *e, 
     return NULL;
 }
 
+/* Can it be compared with a value of the field? */
+static bool can_compare(const struct posixtrace_expression *e, const struct pt_node *n,
+                        const struct posixtrace_field *f)
+{
+    const char *word = pt_expression_text(e, n->string);
+    bool number = n->operand == PT_OPERAND_INTEGER || n->operand == PT_OPERAND_FLOAT;
+
+    if (n->relation == PT_TRUE)
+        return true;
+    switch (f->kind) {
+    case POSIXTRACE_FIELD_STRING: return n->operand == PT_OPERAND_STRING;
+    case POSIXTRACE_FIELD_BYTES: return false;
+    case POSIXTRACE_FIELD_FLOAT: return number;
+    case POSIXTRACE_FIELD_CHAR:
+        if (n->operand == PT_OPERAND_STRING || f->array)
+            return n->operand == PT_OPERAND_STRING;
+        break;
+    case POSIXTRACE_FIELD_BOOL:
+        if (n->operand == PT_OPERAND_WORD)
+            return strcmp(word, "true") == 0 || strcmp(word, "false") == 0;
+        break;
+    default: break;
+    }
+    return number || (n->operand == PT_OPERAND_WORD && pt_field_has_name(f, word));
+}
+
 bool pt_expression_test_suits(const struct posixtrace_expression *e, const struct pt_node *test,
                               const char *event_name, const struct posixtrace_layout *layout)
 {
-    if (test->subject == PT_SUBJECT_FIELD)
-        return layout && pt_layout_find(layout, pt_expression_text(e, test->name)) < layout->count;
-    return has_name(e, test, event_name);
+    size_t field;
+
+    if (test->subject != PT_SUBJECT_FIELD)
+        return has_name(e, test, event_name);
+    field = layout ? pt_layout_find(layout, pt_expression_text(e, test->name)) : 0;
+    return layout && field < layout->count && can_compare(e, test, &layout->fields[field]);
 }

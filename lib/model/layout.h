@@ -40,5 +40,7 @@ double pt_value_float(const struct posixtrace_layout *l, size_t field,
 const char *pt_field_enumerator(const struct posixtrace_field *f, int64_t value);
 /* Is it one of the value's names?  There may be several. */
 bool pt_field_is_called(const struct posixtrace_field *f, int64_t value, const char *name);
+/* Is it the name of some value? */
+bool pt_field_has_name(const struct posixtrace_field *f, const char *name);
 
 #endif

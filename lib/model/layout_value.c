@@ -131,6 +131,14 @@ bool pt_field_is_called(const struct posixtrace_field *f, int64_t value, const c
     return false;
 }
 
+bool pt_field_has_name(const struct posixtrace_field *f, const char *name)
+{
+    for (size_t i = 0; i < f->enumerator_count; i++)
+        if (strcmp(f->enumerators[i].name, name) == 0)
+            return true;
+    return false;
+}
+
 size_t pt_layout_find(const struct posixtrace_layout *l, const char *name)
 {
     size_t i = 0;

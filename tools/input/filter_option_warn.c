@@ -151,8 +151,15 @@ static void say_field(const struct known *k, const struct filter_option *w, cons
                       const char *const *fields)
 {
     const char *near = options_nearest(name, fields);
+    bool has = false;
 
-    if (near)
+    for (size_t i = 0; fields[i]; i++)
+        has |= strcmp(fields[i], name) == 0;
+    if (has)
+        tool_note("%s: no field %s of %s can have the value that it is compared with; a name of a "
+                  "value stands without quotes, a string in double quotes",
+                  w->option, quote(name), k->shown);
+    else if (near)
         tool_note("%s: no event type of %s has a field %s; did you mean '%s'?", w->option, k->shown,
                   quote(name), near);
     else

@@ -180,6 +180,33 @@ START_TEST(names_in_it)
 }
 END_TEST
 
+/* A field suits where it is of the kind that it is compared with. */
+START_TEST(kinds)
+{
+    static const char *const suit[] = { "side == buy",     "side != sell",  "side < 3",
+                                        "side == 1.5",     "price > 1",     "price > 1.5",
+                                        "symbol ~ \"A*\"", "symbol",        "counts == 7",
+                                        "flag == true",    "flag == 1",     "temperature < 0",
+                                        "letter == \"x\"", "letter == 120", "id == all" };
+    static const char *const not [] = { "side == \"buy\"",  "side == bui", "price == \"1\"",
+                                        "price == one",     "symbol == 7", "symbol == ABC",
+                                        "counts == \"7\"",  "flag == yes", "flag == \"true\"",
+                                        "temperature == t", "letter == x", "id != none" };
+    posixtrace_expression_t *e;
+
+    for (size_t i = 0; i < sizeof suit / sizeof *suit; i++) {
+        e = parse(suit[i]);
+        ck_assert_msg(posixtrace_expression_test_suits(e, 0, "any", layout), "%s", suit[i]);
+        posixtrace_expression_free(e);
+    }
+    for (size_t i = 0; i < sizeof not / sizeof *not ; i++) {
+        e = parse(not [i]);
+        ck_assert_msg(!posixtrace_expression_test_suits(e, 0, "any", layout), "%s", not [i]);
+        posixtrace_expression_free(e);
+    }
+}
+END_TEST
+
 START_TEST(numbers)
 {
     expect("pid 10 and tid 11", true);
@@ -463,6 +490,7 @@ static void add(TCase *c)
     tcase_add_test(c, names);
     tcase_add_test(c, further_descriptions);
     tcase_add_test(c, names_in_it);
+    tcase_add_test(c, kinds);
     tcase_add_test(c, numbers);
     tcase_add_test(c, fields);
     tcase_add_test(c, exact);
