@@ -220,13 +220,17 @@ static void explain_nothing(const struct recording *r, const struct record_reque
         tool_note("nothing is in %s: at least %s events are lost", log->shown,
                   units_count(r->lacks));
     else if (f->types > 0 && q->filter.count > 0)
-        tool_note("nothing was recorded in %s: no event matched --filter; event types: %s",
-                  log->shown, f->names);
+        tool_note("nothing was recorded in %s: no event matched %s; event types: %s", log->shown,
+                  q->filter.option, f->names);
     else if (f->types > 0)
         tool_note("nothing was recorded in %s: event types were opened (%s), but no event came: "
                   "none was generated, or only by processes that cannot be followed, as in a pid "
                   "namespace of their own (unshare -p)",
                   log->shown, f->names);
+    else if (q->filter.count > 0 && (q->calls || q->switches))
+        tool_note("nothing was recorded in %s: no event matched %s, or no call that --system "
+                  "traces was made",
+                  log->shown, q->filter.option);
     else if (path && !names_the_library(path) && (q->calls || q->switches))
         tool_note("nothing was recorded in %s: no call that --system traces was made before the "
                   "process of %s ended, as it does at once in daemon(3); start a daemon in the "
@@ -290,7 +294,7 @@ static void report_log(const struct recording *r, const struct record_request *q
         explain_nothing(r, q, path, log, &f);
     say_refused(log);
     record_switches_report(r, log->info.lost[POSIXTRACE_LOST_SWITCHES]);
-    if (f.types > 0)
+    if (f.types > 0 || q->calls || q->switches)
         filter_option_warn(&q->filter, log);
     free(f.pids);
 }
