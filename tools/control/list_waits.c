@@ -48,11 +48,15 @@ static int64_t now_ns(void)
     return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
-/* Descriptors and processes are numbers. */
+/* Descriptors and processes are numbers; signals, and calls for several, have none. */
 static void print_object(char text[SITES_TEXT], struct sites *sites,
                          const struct posixtrace_thread_info *t)
 {
-    if (posixtrace_call_text(t->wait_call))
+    bool number = posixtrace_call_text(t->wait_call) != NULL;
+
+    if (t->wait_type == POSIXTRACE_SIGNAL_WAIT || (number && (int64_t)t->wait_object < 0))
+        snprintf(text, SITES_TEXT, "-");
+    else if (number)
         snprintf(text, SITES_TEXT, "%" PRId64, (int64_t)t->wait_object);
     else
         snprintf(text, SITES_TEXT, "%s", sites_data(sites, t->pid, now_ns(), t->wait_object));

@@ -231,7 +231,10 @@ static void name_thread(const struct top_model *m, struct top_thread_row *row, b
 
     if (!row->call)
         return;
-    if (is_number(t))
+    if (t->now.wait_type == POSIXTRACE_SIGNAL_WAIT ||
+        (is_number(t) && (int64_t)t->now.wait_object < 0))
+        row->object[0] = '\0'; /* no number: signals, several descriptors or children */
+    else if (is_number(t))
         snprintf(row->object, sizeof row->object, "%" PRId64, (int64_t)t->now.wait_object);
     else if (t->now.wait_object && t->now.wait_type != POSIXTRACE_THREAD_JOIN &&
              sites_find(sites, t->pid, m->now, t->now.wait_object, POSIXTRACE_ADDRESS_DATA,

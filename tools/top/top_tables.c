@@ -183,6 +183,20 @@ static void put_total_titles(struct top_row *row, const struct top_view *v)
     cell(row, v, "MAX", TIME);
 }
 
+/* Processes that were forked have things of the same name. */
+static const char *of_process(const struct top_model *m, const char *name, pid_t pid)
+{
+    static char text[SITES_TEXT + 16];
+    bool several = m->stream_count > 1;
+
+    for (size_t i = 0; i < m->stream_count; i++)
+        several |= m->streams[i].processes > 1;
+    if (!several)
+        return name;
+    snprintf(text, sizeof text, "%s (%d)", name, (int)pid);
+    return text;
+}
+
 static void put_lock(struct top_screen *to, const struct top_model *m, const struct top_view *v,
                      size_t i)
 {
@@ -190,7 +204,7 @@ static void put_lock(struct top_screen *to, const struct top_model *m, const str
     struct top_row row = { .length = 0 };
     char text[64];
 
-    left(&row, v, l->name, rest(v, 54, 16));
+    left(&row, v, of_process(m, l->name, l->pid), rest(v, 54, 16));
     put_totals(&row, v, &l->last, l->per_s, l->busy);
     snprintf(text, sizeof text, "%u", l->waiters);
     cell(&row, v, text, 7);
@@ -216,7 +230,7 @@ static void put_site(struct top_screen *to, const struct top_model *m, const str
     const struct top_site_row *s = &m->sites[i];
     struct top_row row = { .length = 0 };
 
-    left(&row, v, s->where, rest(v, 45, 16));
+    left(&row, v, of_process(m, s->where, s->pid), rest(v, 45, 16));
     put_totals(&row, v, &s->last, s->per_s, s->busy);
     left(&row, v, s->call, 15);
     top_screen_add(to, v, row.text, COLOUR_PLAIN);

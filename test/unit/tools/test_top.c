@@ -471,6 +471,42 @@ START_TEST(sampled)
 }
 END_TEST
 
+static bool has_text(const struct top_model *m, const char *text)
+{
+    struct top_view v = { .columns = 80, .rows = 24, .section = TOP_ALL };
+    struct top_screen s;
+    bool found = false;
+
+    top_screen_make(&s, m, &v);
+    for (size_t i = 0; i < s.count; i++)
+        found |= strstr(s.lines[i].text, text) != NULL;
+    top_screen_free(&s);
+    return found;
+}
+
+/* Forked processes have locks and call sites of the same name. */
+START_TEST(processes)
+{
+    struct top_stream_row stream = { .name = "one", .processes = 2 };
+    struct top_lock_row lock = { .pid = PID, .name = "table" };
+    struct top_site_row site = { .pid = PID + 1, .where = "main", .call = "read" };
+    struct top_model m = { .share = 1,
+                           .streams = &stream,
+                           .stream_count = 1,
+                           .locks = &lock,
+                           .lock_count = 1,
+                           .sites = &site,
+                           .site_count = 1 };
+
+    ck_assert(has_text(&m, "table (77) "));
+    ck_assert(has_text(&m, "main (78) "));
+    stream.processes = 1;
+    ck_assert(has_text(&m, "table "));
+    ck_assert(!has_text(&m, "(77)"));
+    ck_assert(!has_text(&m, "(78)"));
+}
+END_TEST
+
 /* ---- keys ---- */
 
 START_TEST(keys)
@@ -510,6 +546,7 @@ static void add(TCase *t)
     tcase_add_test(t, stopped);
     tcase_add_test(t, screens);
     tcase_add_test(t, sampled);
+    tcase_add_test(t, processes);
     tcase_add_test(t, keys);
 }
 
