@@ -196,6 +196,30 @@ const char *quote(const char *text)
     return buffer;
 }
 
+const char *quote_word(const char *text)
+{
+    static char *word;
+    const uint8_t *at = (const uint8_t *)text;
+    size_t left = strlen(text);
+    char *to;
+
+    free(word);
+    word = tool_grow(NULL, left + 1, UTF8_MAX_ESCAPE);
+    to = stpcpy(word, "'");
+    while (left > 0) {
+        size_t took = 1;
+
+        if (*at == '\'')
+            to = stpcpy(to, "'\\''");
+        else
+            took = utf8_show_one(&to, at, left, quote_style());
+        at += took;
+        left -= took;
+    }
+    stpcpy(to, "'");
+    return word;
+}
+
 /* For want of memory, where address space is limited, the limit: it is the cause that can
  * be changed. */
 const char *failure_reason(int error)

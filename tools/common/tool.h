@@ -54,6 +54,9 @@ __attribute__((format(printf, 1, 2))) void tool_note(const char *format, ...);
 /* 'text' in quotes, control characters escaped, shortened where very long.
  * One of eight static buffers, reused in turn. */
 const char *quote(const char *text);
+/* The same as one word of a shell, for a command that a message names; not shortened, and good
+ * until the next call. */
+const char *quote_word(const char *text);
 /* The text of strerror(), or the limit of address space or files that was reached; valid until the
  * next call. */
 const char *failure_reason(int error);

@@ -406,11 +406,11 @@ static int check_end(const struct log_file *log)
     if (log->info.end == POSIXTRACE_END_TAIL)
         return tool_error("%s: its writer died, and its last events are not in the file; first: "
                           "posixtrace recover %s",
-                          log->shown, log->shown);
+                          log->shown, quote_word(log->path));
     if (!has_end(log))
         return tool_error("%s: it is cut: copy it again; if it cannot be had whole: posixtrace "
                           "recover %s",
-                          log->shown, log->shown);
+                          log->shown, quote_word(log->path));
     return EXIT_DONE;
 }
 

@@ -151,5 +151,5 @@ const char *metrics_form_log(const struct log_file *log)
 {
     if (!log->seekable || strcmp(log->path, "-") == 0)
         return "LOG";
-    return is_plain(log->path) ? log->path : quote(log->path);
+    return is_plain(log->path) ? log->path : quote_word(log->path);
 }

@@ -77,17 +77,19 @@ static void put_time(char *to, size_t size, const struct metrics_view *v, int64_
 char *metrics_worst_command(const struct metrics_view *v, struct metrics_where where,
                             const struct posixtrace_measurement *m)
 {
-    const char *first = metrics_form_log(v->parts[where.from].log);
     bool two = where.from != where.log;
-    char from[48], to[48], thread[32] = "", *text = NULL;
+    char from[48], to[48], thread[32] = "", *text = NULL, *first;
 
     put_time(from, sizeof from, v, m->begin_ns);
     put_time(to, sizeof to, v, m->end_ns);
     if (m->tid != 0 && !two)
         snprintf(thread, sizeof thread, " --tid=%d", (int)m->tid);
-    if (asprintf(&text, "posixtrace print --from=%s --to=%s%s %s%s%s", from, to, thread, first,
+    first = strdup(metrics_form_log(v->parts[where.from].log));
+    if (!first ||
+        asprintf(&text, "posixtrace print --from=%s --to=%s%s %s%s%s", from, to, thread, first,
                  two ? " " : "", two ? metrics_form_log(v->parts[where.log].log) : "") < 0)
-        return tool_grow(NULL, 1, 1);
+        text = tool_zeroed(1);
+    free(first);
     return text;
 }
 

@@ -111,7 +111,7 @@ static void say_recorded(const struct recording *r, struct log_file *log, const 
     tool_note("recorded %s event%s of %s%s process%s in %s, %s; to see them: posixtrace print %s",
               units_count(f->events), f->events == 1 ? "" : "s", f->nameless ? "at least " : "",
               units_count(f->pid_count), f->pid_count == 1 ? "" : "es", log->shown, losses,
-              quote(r->pieces ? r->pieces : r->log));
+              quote_word(r->pieces ? r->pieces : r->log));
 }
 
 /* Beyond what a stream has room for at once, or a process can have names for. */

@@ -233,9 +233,8 @@ static int shut_down(struct recording *r)
 
     if (r->regular)
         snprintf(undone, sizeof undone,
-                 "the log is not complete; 'posixtrace recover %s' "
-                 "completes it",
-                 unquoted(r->log));
+                 "the log is not complete; to complete it: posixtrace recover %s",
+                 quote_word(r->log));
     else
         snprintf(undone, sizeof undone, "%s did not get everything", quote(r->log));
     r->active = false;

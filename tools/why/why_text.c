@@ -205,6 +205,19 @@ static void print_nodes(const struct why_view *v, const struct why_node *list, s
     }
 }
 
+static void print_command(const struct why_view *v, const struct posixtrace_why_instance *row)
+{
+    const char *log = strcmp(v->log->path, "-") == 0 ? "-" : quote_word(v->log->path);
+    char *text = NULL;
+
+    if (asprintf(&text, "posixtrace print --from=%s --to=%s %s", why_when(v, row->begin_ns),
+                 why_when(v, row->end_ns), log) < 0)
+        return;
+    out_text("  ");
+    out_wrapped(text, 2, 4);
+    free(text);
+}
+
 static void print_instance(const struct why_set *set, size_t i)
 {
     const struct why_view *v = set->rows[i].view;
@@ -227,11 +240,7 @@ static void print_instance(const struct why_set *set, size_t i)
     out_wrapped(text, 0, 3);
     out_text(colour_code(COLOUR_PLAIN));
     print_nodes(v, tree, INDENT, row->end_tid != row->tid || row->end_pid != row->pid);
-    snprintf(text, sizeof text, "posixtrace print --from=%s --to=%s %.200s",
-             why_when(v, row->begin_ns), why_when(v, row->end_ns),
-             strcmp(v->log->path, "-") == 0 ? "-" : v->log->shown);
-    out_text("  ");
-    out_wrapped(text, 2, 4);
+    print_command(v, row);
     why_tree_free(tree);
 }
 
