@@ -98,7 +98,7 @@ const struct posixtrace_report_summary *posixtrace_report_summary(const posixtra
  */
 struct posixtrace_report_thread {
     pid_t pid, tid;
-    uint64_t thread_id;
+    uint64_t thread_id; /* and name: after execve(2) of the last program */
     char name[16];
     int64_t begin_ns, end_ns, total_ns;
     int64_t run_ns;

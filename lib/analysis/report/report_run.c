@@ -104,6 +104,12 @@ static const struct pt_report_type *type_of(posixtrace_report_t *r, trace_event_
     return t;
 }
 
+static void name_thread(struct pt_report_thread *th, const struct posixtrace_event *e)
+{
+    th->row.thread_id = e->thread_id;
+    strncpy(th->row.name, e->thread_name ? e->thread_name : "", sizeof th->row.name - 1);
+}
+
 static struct pt_report_thread *make_thread(posixtrace_report_t *r,
                                             const struct posixtrace_event *e)
 {
@@ -120,14 +126,13 @@ static struct pt_report_thread *make_thread(posixtrace_report_t *r,
     th->any = true;
     th->row.pid = e->pid;
     th->row.tid = e->tid;
-    th->row.thread_id = e->thread_id;
     th->row.begin_ns = th->at = th->own_ns = e->ns;
     th->row.waits_for = -1;
     th->gap = r->gap;
     th->wanted = !r->options.wants_thread ||
                  r->options.wants_thread(r->options.context, e->pid, e->tid);
     th->row.selected = th->wanted;
-    strncpy(th->row.name, e->thread_name ? e->thread_name : "", sizeof th->row.name - 1);
+    name_thread(th, e);
     return th;
 }
 
@@ -175,14 +180,12 @@ static int take_call(posixtrace_report_t *r, struct pt_report_thread *th,
 }
 
 /* The number of a thread that has ended was given to another one. */
-static void begin_life(posixtrace_report_t *r, struct pt_report_thread *th,
-                       const struct posixtrace_event *e)
+static void begin_life(posixtrace_report_t *r, struct pt_report_thread *th)
 {
     if (th->ended) {
         pt_report_calls_lost(r, th);
         th->life++;
         th->ended = false;
-        th->row.thread_id = e->thread_id;
     }
     th->handlers = 0;
     pt_report_thread_was_outside(r, th, th->sure || r->summary.gaps == 0); /* none before it */
@@ -193,7 +196,7 @@ static int take_other(posixtrace_report_t *r, struct pt_report_thread *th,
                       const struct pt_report_type *t, const struct posixtrace_event *e)
 {
     switch (t->role) {
-    case PT_REPORT_THREAD_BEGIN: begin_life(r, th, e); break;
+    case PT_REPORT_THREAD_BEGIN: begin_life(r, th); break;
     case PT_REPORT_THREAD_END: th->ended = true; break;
     case PT_REPORT_SIGNAL_BEGIN:
         th->handlers++;
@@ -244,6 +247,8 @@ static int take_own(posixtrace_report_t *r, struct pt_report_thread *th,
     bool was_sure = th->sure;
     int error;
 
+    if (e->thread_id != th->row.thread_id && e->thread_id)
+        name_thread(th, e); /* another program, or another thread with that number */
     th->row.events += e->ns >= r->options.from_ns && e->ns < r->options.to_ns;
     pt_report_thread_runs(th);
     if (t->role == PT_REPORT_BEGIN || t->role == PT_REPORT_END || t->role == PT_REPORT_UNLOCK)
