@@ -230,6 +230,12 @@ const struct posixtrace_report_pair *report_pair(const struct report_view *v, si
     return v->rows[REPORT_PAIRS].rows[i].row;
 }
 
+/* Input and output were recorded. */
+static bool has_io(const struct report_view *v)
+{
+    return v->rows[REPORT_DESCRIPTORS].count > 0 || v->rows[REPORT_WORK].count > 0;
+}
+
 static const char *why_no_calls(const struct report_view *v, enum report_section section)
 {
     static char text[160];
@@ -241,11 +247,16 @@ static const char *why_no_calls(const struct report_view *v, enum report_section
     if (section == REPORT_SITES)
         return "no wait is in the log that says where it was called: 'posixtrace record --system'";
     if (section == REPORT_DESCRIPTORS)
-        return "no call on a descriptor is in the log: 'posixtrace record --system=io'";
+        return has_io(v) ? "no call on a descriptor is in the log"
+                         : "no call on a descriptor is in the log: 'posixtrace record --system=io'";
     if (section == REPORT_WORK)
-        return "no call of poll, select or epoll is in the log: 'posixtrace record --system=io'";
+        return has_io(v) ? "no call of poll, select or epoll is in the log"
+                         : "no call of poll, select or epoll is in the log: 'posixtrace record "
+                           "--system=io'";
     if (section == REPORT_WAITS)
-        return "no other wait is in the log: 'posixtrace record --system=locks,sleep,threads'";
+        return v->calls > 0 && has_io(v) ? "no other wait is in the log"
+                                         : "no other wait is in the log: 'posixtrace record "
+                                           "--system=locks,sleep,threads'";
     if (v->calls == 0)
         return "no call for a lock is in the log: 'posixtrace record --system=locks'";
     snprintf(text, sizeof text, "locks were taken %s time%s, without a wait", units_count(v->calls),
