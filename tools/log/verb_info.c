@@ -371,8 +371,11 @@ static void print_loss(const struct log_file *log)
     if (info->lost[POSIXTRACE_LOST_SWITCHES])
         row("advice", "larger rings, 'posixtrace record --switch-buffer', lose fewer switches");
     if (info->advised_size)
-        row("advice", "a stream size of %s (%" PRIu64 " bytes) would have avoided the loss",
-            units_bytes(info->advised_size), info->advised_size);
+        row("advice", "a stream size of %s (%" PRIu64 " bytes) would have avoided the loss%s",
+            units_bytes(info->advised_size), info->advised_size,
+            info->end == POSIXTRACE_END_TAIL || info->end == POSIXTRACE_END_RECOVERED
+                ? ", but for what came after the writer's death"
+                : "");
 }
 
 /* A pipe tells all of itself only at its end, and if it has none, as much as has come.  A file
