@@ -30,7 +30,8 @@ ssize_t __pread_chk(int fd, void *to, size_t n, off_t at, size_t room);
 ssize_t __pread64_chk(int fd, void *to, size_t n, off64_t at, size_t room);
 ssize_t __pwrite64(int fd, const void *from, size_t n, off64_t at);
 ssize_t __recv_chk(int fd, void *to, size_t n, size_t room, int flags);
-ssize_t __send(int fd, const void *from, size_t n, int flags);
+/* Not of every C library's. */
+ssize_t __send(int fd, const void *from, size_t n, int flags) __attribute__((weak));
 ssize_t __recvfrom_chk(int fd, void *to, size_t n, size_t room, int flags, struct sockaddr *a,
                        socklen_t *size);
 int __connect(int fd, const struct sockaddr *a, socklen_t size);
@@ -311,7 +312,8 @@ static void make_socket_calls(void)
     IO("recvmsg", SOCKET, recvmsg, &message, 0);
     IO("recvmmsg", SOCKET, recvmmsg, messages, 1, 0, NULL);
     IO("send", SOCKET, send, room, 4, 0);
-    IO("send", SOCKET, __send, room, 4, 0);
+    if (__send)
+        IO("send", SOCKET, __send, room, 4, 0);
     IO("sendto", SOCKET, sendto, room, 4, 0, NULL, 0);
     IO("sendmsg", SOCKET, sendmsg, &message, 0);
     IO("sendmmsg", SOCKET, sendmmsg, messages, 1, 0);
