@@ -15,16 +15,16 @@ struct pt_taker {
     void (*take)(void *context, const struct pt_event *e);
     void *context;
     size_t most; /* events, from 1 */
-    bool *gap;   /* of a log: not those that pt_log_reader_next_whole() leaves
-                              * out; NULL: all.  Of an active stream: pt_consumer_hides_gap() */
+    bool *gap;   /* of a log: not those that pt_log_reader_next_whole() leaves out; NULL: all.
+                  * Of an active stream: pt_consumer_hides_gap() */
 };
 
 /*
  * Passes the next event to take() under the reading lock.  Its pointers are valid during that call
  * and, if no other thread reads, until the next one.  A log may pass several events, whose pointers
  * are valid together.  REST waits only while a writer that is inside holds events back.  NONE: no
- * event (TRY), none that is held back either (REST), or the end of a log.  -EINTR, -ETIMEDOUT, -EINVAL
- * (shut down meanwhile, or no event and *until is not a time), -ENOMEM, -EIO.  cancel: the
+ * event (TRY), none that is held back either (REST), or the end of a log.  -EINTR, -ETIMEDOUT,
+ * -EINVAL (shut down meanwhile, or no event and *until is not a time), -ENOMEM, -EIO.  cancel: the
  * cancellation state to sleep with.
  */
 int pt_stream_read(struct pt_stream *s, enum pt_read_mode mode, const struct timespec *until,
