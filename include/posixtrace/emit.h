@@ -22,8 +22,8 @@
  *
  * Types: bool, char, the integers (a bit-field as `+s.bits`), float, double, long double (stored as
  * double), char * and const char * (a string, with its NUL; NULL traces ""), void * and
- * const void * (an address), posixtrace_text(string, length) (a string that has a length and perhaps
- * no NUL).
+ * const void * (an address), posixtrace_text(string, length) (a string that has a length and
+ * perhaps no NUL).
  * In C++ also enumerations, stored as their underlying type, and string classes (std::string,
  * std::string_view: data() of const char and size()), stored up to a NUL in them.  Any other is
  * an error of the compiler.  Strings of one event have POSIXTRACE_EMIT_STRINGS bytes together;
