@@ -13,6 +13,11 @@ struct pt_target;
 /* target: the other process to be traced; NULL: this one. */
 int pt_stream_create(struct pt_stream **stream, const struct pt_attr *attr, int log_fd,
                      const struct pt_target *target);
+/* Counts a stream, from before it is made (s->held) until its segment has gone: what this process
+ * leaves in the directory when it is killed.  end() takes what begin() has returned. */
+uint32_t pt_held_begin(void);
+void pt_held_end(uint32_t held);
+uint32_t pt_held_count(void);
 int pt_stream_start(struct pt_stream *s, uint64_t addr);
 int pt_stream_stop(struct pt_stream *s, uint64_t addr);
 int pt_stream_set_filter(struct pt_stream *s, const struct pt_set *set, int how, uint64_t addr);

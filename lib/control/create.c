@@ -113,8 +113,28 @@ static bool give_bit(struct pt_stream *s)
     return left;
 }
 
+static pt_u64 held;
+
+uint32_t pt_held_begin(void)
+{
+    return pt_self_enter(&held);
+}
+
+void pt_held_end(uint32_t instance)
+{
+    if (instance)
+        pt_self_leave(&held, instance);
+}
+
+uint32_t pt_held_count(void)
+{
+    return pt_self_inside(&held);
+}
+
 static void free_stream(struct pt_stream *s)
 {
+    uint32_t counted = s->log_is_left ? 0 : s->held;
+
     pt_consumer_deinit(&s->live);
     if (s->seg) {
         if (!s->log_is_left)
@@ -124,6 +144,7 @@ static void free_stream(struct pt_stream *s)
     }
     pt_traced_close(s);
     pt_stream_free(s);
+    pt_held_end(counted);
 }
 
 /* The stream has its bit. */

@@ -28,7 +28,8 @@
 
 #define FRESH_S      10     /* seconds */
 #define UNFINISHED_S 600    /* the same, of a map that its maker has not finished */
-#define STEP_FILES   4u     /* segments that a step examines at most */
+#define STEP_STAY    4u     /* segments that stay, of those that a step examines at most */
+#define STEP_GO      16u    /* segments that it removes at most */
 #define STEP_LOOKS   64u    /* files of a log's folder, for each of them */
 #define LOCK_LOOKS   10000u /* at the lock on the directory, a millisecond apart */
 
@@ -38,7 +39,8 @@ struct reaping {
     enum pt_reap_how how;
     struct pt_log_look look;
     unsigned *removed, *kept;
-    int *error; /* gets the first reason why a tombstone could not be put */
+    int *error;    /* gets the first reason why a tombstone could not be put */
+    uint64_t stay; /* bytes of dead segments that stay */
 };
 
 /* No chunk was ever taken: the owner died before the first start. */
@@ -113,6 +115,8 @@ static bool settle_log(const struct reaping *reaping, const struct pt_seg_header
 
     if (!h->has_log || h->log_complete)
         return true;
+    if (how == PT_REAP_EASY)
+        return false;
     if (how >= PT_REAP_SMALL)
         r = complete_log(h, look, how == PT_REAP_SMALL ? PT_LOG_SMALL : INT64_MAX, &fate);
     else
@@ -193,7 +197,7 @@ static bool reap_segment(const struct reaping *r, const char *file, struct pt_le
 bool pt_reap_one(int dir, const char *file, enum pt_reap_how how, const struct pt_log_look *look,
                  struct pt_left *left)
 {
-    struct reaping r = { dir, 0, how, *look, NULL, NULL, NULL };
+    struct reaping r = { .dir = dir, .how = how, .look = *look };
 
     return reap_segment(&r, file, left);
 }
@@ -285,7 +289,7 @@ static void remove_file(const struct reaping *r, const char *name)
     count(r->removed);
 }
 
-static void reap_kind(const struct reaping *r, char kind)
+static void reap_kind(struct reaping *r, char kind)
 {
     int copy = openat(r->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *d = copy >= 0 ? fdopendir(copy) : NULL;
@@ -303,7 +307,7 @@ static void reap_kind(const struct reaping *r, char kind)
         if (name[0] != kind || name[1] != '-')
             continue;
         if (pt_seg_is_name(name))
-            reap_segment(r, name, &left);
+            r->stay += reap_segment(r, name, &left) ? left.bytes : 0;
         else if (may_go(r->dir, name, true))
             remove_file(r, name);
     }
@@ -366,33 +370,67 @@ int pt_reap_dead(enum pt_reap_how how, unsigned *removed, unsigned *kept)
     return r;
 }
 
-uint64_t pt_reap_step(const struct pt_log_look *look)
+unsigned pt_reap_near(enum pt_reap_how how, const struct pt_log_look *look, uint64_t *stay)
 {
-    struct reaping r = { .dir = pt_dir_open(false), .how = PT_REAP_QUICK, .look = *look };
-    struct pt_dir_step step;
-    unsigned segments = 0;
-    struct pt_left left;
-    const char *name;
-    uint64_t bytes;
+    unsigned removed = 0;
+    struct reaping r = {
+        .dir = pt_dir_open(false), .how = how, .look = *look, .removed = &removed
+    };
 
+    *stay = 0;
     if (r.dir < 0)
         return 0;
     r.look.looks = STEP_LOOKS;
     r.look.near = true;
-    pt_dir_step_begin(&step, r.dir, PT_WALK_LEFT);
-    while (segments < STEP_FILES && (name = pt_dir_step_next(&step))) {
+    for (const char *kind = how == PT_REAP_EASY ? "s" : "spnt"; *kind; kind++)
+        reap_kind(&r, *kind);
+    pt_dir_step_restart(r.dir, PT_WALK_LEFT, r.stay);
+    close(r.dir);
+    *stay = r.stay;
+    return removed;
+}
+
+/* Those of the files that a step has read. */
+static void reap_names(const struct reaping *r, struct pt_dir_step *step)
+{
+    unsigned stay = 0, go = 0, removed;
+    struct pt_left left;
+    const char *name;
+
+    while (stay < STEP_STAY && go < STEP_GO && (name = pt_dir_step_next(step))) {
         if (!strchr("snt", name[0]) || name[1] != '-')
             continue;
         if (pt_seg_is_name(name)) {
-            if (reap_segment(&r, name, &left))
-                pt_dir_step_add(&step, left.bytes);
-            segments++;
-        } else if (may_go(r.dir, name, false)) {
-            remove_file(&r, name);
+            removed = *r->removed;
+            if (reap_segment(r, name, &left))
+                pt_dir_step_add(step, left.bytes);
+            go += *r->removed - removed;
+            stay += *r->removed == removed;
+        } else if (may_go(r->dir, name, false)) {
+            remove_file(r, name);
         }
     }
-    bytes = pt_dir_step_sum(&step);
+}
+
+struct pt_left_bytes pt_reap_step(const struct pt_log_look *look, uint64_t bytes)
+{
+    unsigned removed = 0;
+    struct reaping r = {
+        .dir = pt_dir_open(false), .how = PT_REAP_QUICK, .look = *look, .removed = &removed
+    };
+    struct pt_left_bytes left = { 0, 0 };
+    struct pt_dir_step step;
+
+    if (r.dir < 0)
+        return left;
+    r.look.looks = STEP_LOOKS;
+    r.look.near = true;
+    pt_dir_step_begin(&step, r.dir, PT_WALK_LEFT);
+    reap_names(&r, &step);
+    left.stay = pt_dir_step_sum(&step);
+    left.unseen = pt_dir_step_made(&step);
+    pt_dir_step_make(&step, bytes);
     pt_dir_step_end(&step);
     close(r.dir);
-    return bytes;
+    return left;
 }

@@ -13,6 +13,7 @@
 #include "directory/log_fate.h"
 
 enum pt_reap_how {
+    PT_REAP_EASY,   /* only segments without a log, or whose log is complete: looks at no log */
     PT_REAP_QUICK,  /* changes no log: a segment whose log is incomplete stays */
     PT_REAP_SMALL,  /* completes logs of up to 1 GiB */
     PT_REAP_SETTLE, /* completes logs of any size */
@@ -33,14 +34,23 @@ struct pt_left {
 bool pt_reap_one(int dir, const char *file, enum pt_reap_how how, const struct pt_log_look *look,
                  struct pt_left *left);
 
+/* What killed programs have left. */
+struct pt_left_bytes {
+    uint64_t stay;   /* of segments that have to stay, as far as known */
+    uint64_t unseen; /* there may be so much more, which no step has come to */
+};
+
 /*
- * One step through the directory (page/dir_step.h), before a stream is created.  Its cost does not
- * depend on the size of the directory: a step checks up to four segments and 40 files.  A killed
- * program leaves one segment and up to four files, so a program that is killed again and again
- * finds about one old segment of its own.  Returns the bytes of dead segments that have to stay, as
- * far as known.  look->looks is ignored: a step searches no large folder for a log, and no other
- * file system than that of the stream's own log.
+ * One step through the directory (page/dir_step.h), before a stream of so many bytes is created.
+ * Its cost does not depend on the size of the directory: a step checks up to 40 files, and ends
+ * after four segments that stay or 16 that it has removed.  A process makes a step for each stream
+ * by which it has more than ever before (make_room.h), so it checks more than it leaves when it is
+ * killed, and what others left gets less.  look->looks is ignored: a step searches no large folder
+ * for a log, and no other file system than that of the stream's own log.
  */
-uint64_t pt_reap_step(const struct pt_log_look *look);
+struct pt_left_bytes pt_reap_step(const struct pt_log_look *look, uint64_t bytes);
+/* The whole directory, with the look of a step: of PT_REAP_EASY the segments, of PT_REAP_QUICK all
+ * kinds of files.  How many it has removed; *stay: the bytes of segments that have to stay. */
+unsigned pt_reap_near(enum pt_reap_how how, const struct pt_log_look *look, uint64_t *stay);
 
 #endif

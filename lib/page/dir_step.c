@@ -10,13 +10,13 @@
 #include "page/dir_step.h"
 
 #define LONGEST 280u /* bytes of an entry */
-#define MAGIC   0x314b4c41575850ull
+#define MAGIC   0x324b4c41575850ull
 
 struct position {
     uint64_t magic;
     struct place {
         int64_t at;
-        uint64_t sum, last_sum;
+        uint64_t sum, last_sum, made, last_made;
     } walk[PT_WALKS];
 };
 
@@ -94,7 +94,7 @@ bool pt_dir_step_all(struct pt_dir_step *s, int dir, enum pt_dir_walk walk, int6
     s->is_all = true;
     s->at = 0;
     s->from = s->next = 0;
-    s->sum = s->last_sum = 0;
+    s->sum = s->last_sum = s->made = s->last_made = 0;
     s->bytes = read_names(s);
     return has_all(s, size);
 }
@@ -110,13 +110,16 @@ void pt_dir_step_begin(struct pt_dir_step *s, int dir, enum pt_dir_walk walk)
     s->from = s->next = place.at;
     s->sum = place.sum;
     s->last_sum = place.last_sum;
+    s->made = place.made;
+    s->last_made = place.last_made;
     if (lseek(dir, (off_t)s->from, SEEK_SET) < 0)
         s->from = s->next = 0;
     s->bytes = read_names(s);
     if (s->bytes <= 0 && s->from != 0 && lseek(dir, 0, SEEK_SET) == 0) {
         s->from = s->next = 0;
         s->last_sum = s->sum;
-        s->sum = 0;
+        s->last_made = s->made;
+        s->sum = s->made = 0;
         s->bytes = read_names(s);
     }
 }
@@ -129,6 +132,23 @@ void pt_dir_step_add(struct pt_dir_step *s, uint64_t amount)
 uint64_t pt_dir_step_sum(const struct pt_dir_step *s)
 {
     return s->sum > s->last_sum ? s->sum : s->last_sum;
+}
+
+void pt_dir_step_make(struct pt_dir_step *s, uint64_t amount)
+{
+    s->made += amount;
+}
+
+uint64_t pt_dir_step_made(const struct pt_dir_step *s)
+{
+    return s->made + s->last_made;
+}
+
+/* A directory that one step reads whole has no place, and needs none. */
+void pt_dir_step_restart(int dir, enum pt_dir_walk walk, uint64_t sum)
+{
+    if (faccessat(dir, PT_DIR_STEP_FILE, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+        store_place(dir, walk, &(struct place){ .last_sum = sum });
 }
 
 const char *pt_dir_step_next(struct pt_dir_step *s)
@@ -157,8 +177,10 @@ void pt_dir_step_end(struct pt_dir_step *s)
         if (s->from == 0)
             unlinkat(s->dir, PT_DIR_STEP_FILE, 0);
         else
-            store_place(s->dir, s->walk, &(struct place){ 0, 0, s->sum });
+            store_place(s->dir, s->walk,
+                        &(struct place){ .last_sum = s->sum, .last_made = s->made });
         return;
     }
-    store_place(s->dir, s->walk, &(struct place){ s->next, s->sum, s->last_sum });
+    store_place(s->dir, s->walk,
+                &(struct place){ s->next, s->sum, s->last_sum, s->made, s->last_made });
 }

@@ -41,10 +41,11 @@ static inline const struct pt_dir_entry *pt_dir_entry_at(const char *names, long
 struct pt_dir_step {
     int dir;
     enum pt_dir_walk walk;
-    int64_t from, next;     /* offsets in the directory */
-    long bytes, at;         /* of names: read, and handed out */
-    bool is_all, has_file;  /* begun by pt_dir_step_all(); there is a place of a walk */
-    uint64_t sum, last_sum; /* sum of pt_dir_step_add() in this turn, in the last one */
+    int64_t from, next;       /* offsets in the directory */
+    long bytes, at;           /* of names: read, and handed out */
+    bool is_all, has_file;    /* begun by pt_dir_step_all(); there is a place of a walk */
+    uint64_t sum, last_sum;   /* sum of pt_dir_step_add() in this turn, in the last one */
+    uint64_t made, last_made; /* the same of pt_dir_step_make() */
     __attribute__((aligned(8))) char names[PT_DIR_STEP_BYTES];
 };
 
@@ -59,6 +60,13 @@ const char *pt_dir_step_next(struct pt_dir_step *s);
  * previous turn or of this one, whichever is higher. */
 void pt_dir_step_add(struct pt_dir_step *s, uint64_t amount);
 uint64_t pt_dir_step_sum(const struct pt_dir_step *s);
+/* Adds up what the makers of steps put into the directory; made() is the sum of what no step may
+ * have come to yet: in this turn and the last one.  All earlier ones were handed out. */
+void pt_dir_step_make(struct pt_dir_step *s, uint64_t amount);
+uint64_t pt_dir_step_made(const struct pt_dir_step *s);
+/* All names were just looked at, without steps: the next step begins a turn, and that is the sum of
+ * the last one. */
+void pt_dir_step_restart(int dir, enum pt_dir_walk walk, uint64_t sum);
 /* The step after this one starts with the first name that was not handed out. */
 void pt_dir_step_end(struct pt_dir_step *s);
 

@@ -13,7 +13,8 @@
 
 enum {
     TRIED = 16 << 20, /* so much is not worth a question */
-    MEMINFO_BYTES = 2048
+    MEMINFO_BYTES = 2048,
+    FEW_FILES = 8
 };
 
 /* The number of bytes after key in the text of /proc/meminfo; false: it has none. */
@@ -45,20 +46,31 @@ static bool memory_has_room(uint64_t bytes)
     return bytes <= available + swap;
 }
 
+static bool has_blocks(const struct statfs *fs, uint64_t bytes)
+{
+    uint64_t block = (uint64_t)(fs->f_frsize > 0 ? fs->f_frsize : fs->f_bsize);
+    /* Root may have what the file system keeps in reserve. */
+    uint64_t free_blocks = geteuid() == 0 ? fs->f_bfree : fs->f_bavail;
+
+    /* A file system without a limit has no blocks. */
+    return fs->f_blocks == 0 || block == 0 || bytes / block <= free_blocks;
+}
+
 static bool has_room(int fd, uint64_t bytes)
 {
     struct statfs fs;
-    uint64_t block, free_blocks;
 
     if (fstatfs(fd, &fs) < 0)
         return true;
-    block = (uint64_t)(fs.f_frsize > 0 ? fs.f_frsize : fs.f_bsize);
-    /* Root may have what the file system keeps in reserve. */
-    free_blocks = geteuid() == 0 ? fs.f_bfree : fs.f_bavail;
-    /* A file system without a limit has no blocks. */
-    if (fs.f_blocks > 0 && block > 0 && bytes / block > free_blocks)
-        return false;
-    return fs.f_type != TMPFS_MAGIC || memory_has_room(bytes);
+    return has_blocks(&fs, bytes) && (fs.f_type != TMPFS_MAGIC || memory_has_room(bytes));
+}
+
+bool pt_room_is_left(int fd, uint64_t bytes)
+{
+    struct statfs fs;
+
+    return fstatfs(fd, &fs) < 0 ||
+           (has_blocks(&fs, bytes) && (fs.f_files == 0 || fs.f_ffree >= FEW_FILES));
 }
 
 int pt_room_take(int fd, uint64_t offset, uint64_t bytes)

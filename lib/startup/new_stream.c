@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /* See new_stream.h. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include "base/brief_files.h"
 #include "control/at_exit.h"
 #include "control/control.h"
-#include "directory/reap.h"
-#include "directory/settle.h"
+#include "directory/make_room.h"
+#include "process/self.h"
+#include "shm/segment.h"
 #include "source/perf.h"
 #include "source/run_times.h"
 #include "startup/new_stream.h"
@@ -21,43 +22,58 @@ static bool environment_wants_switches(void)
     return wish && strcmp(wish, "1") == 0;
 }
 
-/* Called for the first stream of a process: completes the logs of killed programs. */
-static void settle_left(int log)
+/* Which log a stream is to have. */
+static struct pt_log_look look_of(int log)
 {
-    static uint32_t done;
     struct pt_log_look own = { .looks = 0 };
     struct stat st;
-    uint32_t no = 0;
-    uint64_t left;
 
-    if (!pt_cas_seqcst(&done, &no, 1u))
-        return;
     own.has_own = log >= 0 && fstat(log, &st) == 0;
     if (own.has_own) {
         own.own_dev = st.st_dev;
         own.own_ino = st.st_ino;
     }
-    pt_brief_files_enter();
-    left = pt_reap_step(&own);
-    pt_brief_files_leave();
-    pt_settle_start(left, &own);
+    return own;
 }
 
-int pt_create(const struct pt_attr *attr, int fd, const struct pt_target *target, trace_id_t *trid)
+/* Removes what killed programs have left, and completes their logs.  The stream is counted. */
+static void settle_left(const struct pt_attr *attr, const struct pt_log_look *own)
 {
-    struct pt_attr wanted = *attr;
+    static pt_u64 steps;
+    uint32_t chunk_size, chunks;
+    bool step = pt_self_inside(&steps) < pt_held_count();
+
+    if (step)
+        pt_self_enter(&steps);
+    pt_seg_geometry(attr, &chunk_size, &chunks);
+    pt_make_room((uint64_t)chunk_size * chunks, step, own);
+}
+
+/* Again where the first time there was no memory, which others may have left. */
+static int create(struct pt_stream **s, const struct pt_attr *attr, int fd,
+                  const struct pt_target *target, const struct pt_log_look *own)
+{
+    int r = pt_stream_create(s, attr, fd, target);
+
+    return r == -ENOMEM && pt_make_room_at_once(own) ? pt_stream_create(s, attr, fd, target) : r;
+}
+
+static int add(const struct pt_attr *attr, int fd, const struct pt_target *target,
+               const struct pt_log_look *own, uint32_t held, trace_id_t *trid)
+{
     struct pt_stream *s = NULL;
     uint32_t instance;
-    int r;
+    int r = pt_creation_begin(&instance);
 
-    settle_left(fd);
-    pt_switches_use(&pt_perf_switches, &pt_run_times);
-    if (fd >= 0 && environment_wants_switches())
-        wanted.switches = 1;
-    r = pt_creation_begin(&instance);
-    if (r < 0)
+    if (r < 0) {
+        pt_held_end(held);
         return r;
-    r = pt_stream_create(&s, &wanted, fd, target);
+    }
+    r = create(&s, attr, fd, target, own);
+    if (r < 0)
+        pt_held_end(held);
+    else
+        s->held = held;
     if (r == 0) {
         r = pt_handle_add(s, trid);
         if (r < 0)
@@ -65,4 +81,17 @@ int pt_create(const struct pt_attr *attr, int fd, const struct pt_target *target
     }
     pt_unfinished_end(PT_CREATIONS, instance);
     return r;
+}
+
+int pt_create(const struct pt_attr *attr, int fd, const struct pt_target *target, trace_id_t *trid)
+{
+    struct pt_log_look own = look_of(fd);
+    struct pt_attr wanted = *attr;
+    uint32_t held = pt_held_begin();
+
+    settle_left(attr, &own);
+    pt_switches_use(&pt_perf_switches, &pt_run_times);
+    if (fd >= 0 && environment_wants_switches())
+        wanted.switches = 1;
+    return add(&wanted, fd, target, &own, held, trid);
 }

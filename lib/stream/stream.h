@@ -80,6 +80,7 @@ struct pt_stream {
     uint32_t thread_at;             /* position in that list, or in the log's */
     struct pt_flusher *flusher;     /* NULL without log */
     bool log_is_left;               /* that could not be written: the segment is kept */
+    uint32_t held;                  /* by pt_held_begin(); 0: not counted */
     struct pt_fill_watermark *fill; /* NULL: no notification of its fill level */
     trace_id_t next;                /* api/stream_chain.c: the stream after it; 0: none */
 

@@ -144,7 +144,7 @@ END_TEST
 static void step_after(time_t seconds)
 {
     step = seconds;
-    pt_reap_step(&(struct pt_log_look){ .looks = 0 });
+    pt_reap_step(&(struct pt_log_look){ .looks = 0 }, 0);
     step = 0;
 }
 
