@@ -276,7 +276,8 @@ static void begin_once(void)
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
     begun_error = -begin();
     pt_store_release(&begun, 1u);
-    pt_record_log_note(&setting.name, begun_error, setting.bad);
+    if (begun_error)
+        pt_record_log_note(&setting.name, begun_error, setting.bad);
     pthread_setcancelstate(cancel, NULL);
     errno = saved;
 }

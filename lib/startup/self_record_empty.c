@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include "control/info.h"
 #include "startup/self_record_empty.h"
-#include "startup/self_record_log.h"
+#include "startup/self_record_error.h"
 #include "stream/handle.h"
 
 enum { NAMED = 5, LIST_BYTES = 5 * TRACE_EVENT_NAME_MAX };
@@ -67,7 +67,7 @@ static void leave_note(const struct pt_stream *s)
                  "POSIXTRACE_RECORD_FILTER%s\n",
                  (int)getpid(), program_invocation_short_name, list) < 0)
         return;
-    pt_record_log_leave(recording.log, line);
+    pt_record_error_leave(recording.log, line, line);
     free(line);
 }
 

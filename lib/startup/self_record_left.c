@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include "page/page_left.h"
+#include "startup/self_record_error.h"
 #include "startup/self_record_left.h"
-#include "startup/self_record_log.h"
 
 /* Written once, before any child is forked that could look. */
 static struct {
@@ -36,7 +36,7 @@ bool pt_self_left_look(void)
     const char *log = pt_load_acquire(&recorder.log);
     int saved = errno, cancel;
     unsigned asks = 1;
-    char *line;
+    char *line, once[64];
 
     if (!log || recorder.pid == (uint32_t)getpid() ||
         !pt_page_process_is_gone(recorder.pid, recorder.start, &asks)) {
@@ -49,7 +49,8 @@ bool pt_self_left_look(void)
                  "into %s, has ended, as it does in daemon(3); start the program in the "
                  "foreground, or use 'posixtrace record --pid'\n",
                  (int)getpid(), program_invocation_short_name, recorder.pid, log) >= 0) {
-        pt_record_log_leave(log, line);
+        snprintf(once, sizeof once, ": process %u, which recorded it", recorder.pid);
+        pt_record_error_leave(log, line, once);
         free(line);
     }
     pthread_setcancelstate(cancel, NULL);

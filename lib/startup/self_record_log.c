@@ -9,13 +9,12 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "base/sys.h"
 #include "consumer/crash_recovery.h"
 #include "log/reader/reader.h"
-#include "place/dir.h"
+#include "startup/self_record_error.h"
 #include "startup/self_record_log.h"
 
-enum { TRIES = 99, KEPT = 1, SHOWN = 1000 };
+enum { TRIES = 99, KEPT = 1 };
 
 static bool expand(const struct pt_record_name *name, const char *suffix, char path[PT_RECORD_PATH])
 {
@@ -123,8 +122,11 @@ static int open_one(const char *path)
 
 int pt_record_log_open(const struct pt_record_name *name, char path[PT_RECORD_PATH])
 {
+    struct pt_record_error old = { .path = NULL };
     int r = -ENOTEMPTY;
 
+    if (expand(name, "", path))
+        pt_record_error_look(&old, path);
     for (int i = 1; r == -ENOTEMPTY && i <= TRIES; i++) {
         char suffix[12] = "";
 
@@ -132,6 +134,9 @@ int pt_record_log_open(const struct pt_record_name *name, char path[PT_RECORD_PA
             snprintf(suffix, sizeof suffix, ".%d", i);
         r = expand(name, suffix, path) ? open_one(path) : -ENAMETOOLONG;
     }
+    if (r >= 0)
+        pt_record_error_remove(&old);
+    pt_record_error_free(&old);
     return r == -ENOTEMPTY ? -EEXIST : r;
 }
 
@@ -172,62 +177,12 @@ static const char *reason(int error, const char *bad)
     }
 }
 
-/* A new file, of these two: 0 or a negative errno. */
-static int leave_at(int dir, const char *path, const char *what, const char *line)
-{
-    int fd = openat(dir, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0666), r;
-
-    if (fd < 0)
-        return -errno;
-    r = pt_sys_write_at(fd, what, strlen(what), 0);
-    if (r == 0)
-        r = pt_sys_write_at(fd, line, strlen(line), strlen(what));
-    if (r < 0)
-        unlinkat(dir, path, 0);
-    close(fd);
-    return r;
-}
-
-/* Where the log's folder takes no file. */
-static void leave_elsewhere(const char *log, const char *line)
-{
-    char what[SHOWN + 3];
-    int dir = pt_dir_open(true);
-
-    if (dir < 0)
-        return;
-    snprintf(what, sizeof what, "%.*s: ", SHOWN, log);
-    unlinkat(dir, PT_RECORD_NOTE, 0);
-    leave_at(dir, PT_RECORD_NOTE, what, line);
-    close(dir);
-}
-
-void pt_record_log_leave(const char *log, const char *line)
-{
-    char *path;
-    int r;
-
-    if (asprintf(&path, "%s.error", log) < 0)
-        return;
-    r = leave_at(AT_FDCWD, path, "", line);
-    if (r < 0 && r != -EEXIST)
-        leave_elsewhere(log, line);
-    free(path);
-}
-
 void pt_record_log_note(const struct pt_record_name *name, int error, const char *bad)
 {
     static char path[PT_RECORD_PATH]; /* the thread may have a small stack */
     char line[512];
-    bool old = expand(name, ".error", path) && unlink(path) < 0 && errno != ENOENT;
-    bool named = expand(name, "", path);
 
-    if (error == 0)
-        return;
     snprintf(line, sizeof line, "process %d (%s) is not recorded: %s\n", (int)getpid(),
              program_invocation_short_name, reason(error, bad));
-    if (named && !old)
-        pt_record_log_leave(path, line);
-    else
-        leave_elsewhere(named ? path : name->pattern, line);
+    pt_record_error_leave(expand(name, "", path) ? path : name->pattern, line, NULL);
 }

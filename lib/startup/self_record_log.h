@@ -24,22 +24,16 @@ struct pt_record_name {
     char *pattern;
 };
 
-/* Opens the log of this process and locks it.  A descriptor, and its name in path, or
- * a negative errno. */
+/* Opens the log of this process and locks it, and removes the NAME.error of earlier runs.  A
+ * descriptor, and its name in path, or a negative errno. */
 int pt_record_log_open(const struct pt_record_name *name, char path[PT_RECORD_PATH]);
 /* It was not used: removes it if it is empty. */
 void pt_record_log_drop(int fd, const char *path);
 /* Could it be opened?  Nothing is made. */
 int pt_record_log_look(const struct pt_record_name *name);
 
-/* A file in the directory of streams: the note for a log in whose folder no file can be made, with
- * the log's name before it. */
-#define PT_RECORD_NOTE "record.error"
-
-/* Leaves a line in LOG.error; nothing if that file is there. */
-void pt_record_log_leave(const char *log, const char *line);
-/* Leaves, in NAME.error, why a process is not recorded (error, or the text bad if
- * there is one), or, for error 0, removes that file.  Once a process. */
+/* Leaves, in NAME.error, why this process is not recorded: error, or the text bad if there is
+ * one. */
 void pt_record_log_note(const struct pt_record_name *name, int error, const char *bad);
 
 #endif

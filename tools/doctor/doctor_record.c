@@ -23,7 +23,7 @@ static const char *reason(int error, const char *fault)
     }
 }
 
-/* The library leaves it where the log's folder takes no file (lib/startup/self_record_log.h). */
+/* The library leaves it where the log's folder takes no file (lib/startup/self_record_error.h). */
 static void last_note(void)
 {
     struct posixtrace_environment e;
@@ -34,13 +34,14 @@ static void last_note(void)
         asprintf(&path, "%s/record.error", e.directory) < 0)
         return;
     f = fopen(path, "re");
-    if (f && fgets(line, sizeof line, f)) {
+    while (f && fgets(line, sizeof line, f))
         line[strcspn(line, "\n")] = '\0';
+    if (*line) {
         doctor_add(NOTE, "not recorded",
                    "the last program that could leave no note beside its "
                    "log: %s",
                    unquoted(line));
-        doctor_means("it ran without; this note stays until the next one");
+        doctor_means("it ran without; the file has the notes of all such programs");
         doctor_remedy("remove %s", quote(path));
     }
     if (f)

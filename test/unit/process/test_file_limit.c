@@ -26,7 +26,7 @@
 #include "place/place.h"
 #include "process/self.h"
 #include "shm_helpers.h"
-#include "startup/self_record_log.h"
+#include "startup/self_record_error.h"
 #include "support/stream_inside.h"
 
 enum { FILES = 300 }; /* more than a step reads, and than a first look for segments */
@@ -164,7 +164,7 @@ static int ask_census(void *nothing)
 
 static int leave_note(void *log)
 {
-    pt_record_log_leave(log, "not recorded\n");
+    pt_record_error_leave(log, "not recorded\n", NULL);
     return 0;
 }
 

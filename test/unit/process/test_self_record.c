@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The posixtrace authors */
+/*
+ * Programs that start together with one POSIXTRACE_RECORD: one records itself, and each of the
+ * others leaves in LOG.error why it does not, at whatever step of the first one it comes.  flock()
+ * and pt_create() go through the test, which runs the others there.
+ */
+#include <errno.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/wait.h>
+#include <trace.h>
+#include <unistd.h>
+#include "control/control.h"
+#include "support/run_suite.h"
+
+extern char **environ;
+
+static char log_name[256], error_name[264];
+static unsigned after_lock, in_create; /* so many others are run there */
+static bool create_fails;
+
+/* Of this program, in a role; its environment is the caller's. */
+static void run(const char *role)
+{
+    char name[] = "test", text[32];
+    char *argv[] = { name, text, NULL };
+    int status;
+    pid_t pid;
+
+    snprintf(text, sizeof text, "%s", role);
+    if (posix_spawn(&pid, "/proc/self/exe", NULL, NULL, argv, environ) != 0 ||
+        waitpid(pid, &status, 0) != pid || status != 0)
+        abort();
+}
+
+static void run_others(unsigned *count)
+{
+    for (; *count > 0; --*count)
+        run("other");
+}
+
+int __real_flock(int fd, int operation);
+int __wrap_flock(int fd, int operation);
+int __real_pt_create(const struct pt_attr *attr, int log_fd, const struct pt_target *target,
+                     trace_id_t *trid);
+int __wrap_pt_create(const struct pt_attr *attr, int log_fd, const struct pt_target *target,
+                     trace_id_t *trid);
+
+int __wrap_flock(int fd, int operation)
+{
+    int r = __real_flock(fd, operation);
+
+    run_others(&after_lock);
+    return r;
+}
+
+int __wrap_pt_create(const struct pt_attr *attr, int log_fd, const struct pt_target *target,
+                     trace_id_t *trid)
+{
+    run_others(&in_create);
+    return create_fails ? -ENOMEM : __real_pt_create(attr, log_fd, target, trid);
+}
+
+static void add_line(const char *line)
+{
+    FILE *f = fopen(error_name, "a");
+
+    if (!f)
+        abort();
+    fprintf(f, "%s\n", line);
+    fclose(f);
+}
+
+static int record(const char *role)
+{
+    trace_event_id_t id;
+
+    if (strcmp(role, "after lock") == 0)
+        after_lock = 1;
+    else if (strcmp(role, "in create") == 0 || strcmp(role, "create fails") == 0)
+        in_create = 2;
+    create_fails = strcmp(role, "create fails") == 0;
+    posix_trace_eventid_open("tick", &id);
+    if (strcmp(role, "parent") == 0) {
+        add_line("process 2 (program) is not recorded: it came second");
+        run("other");
+    }
+    return 0;
+}
+
+static void name_files(void)
+{
+    snprintf(log_name, sizeof log_name, "%s/together.ptl", getenv("POSIXTRACE_DIR"));
+    snprintf(error_name, sizeof error_name, "%s.error", log_name);
+}
+
+static void setup(void)
+{
+    setenv("POSIXTRACE_RECORD", log_name, 1);
+    unsetenv("POSIXTRACE_RECORD_FILTER");
+    add_line("process 1 (old) is not recorded: an earlier run");
+}
+
+static void teardown(void)
+{
+    unlink(log_name);
+    unlink(error_name);
+}
+
+/* How many lines of LOG.error have the text. */
+static int lines_with(const char *text)
+{
+    FILE *f = fopen(error_name, "r");
+    char line[512];
+    int count = 0;
+
+    while (f && fgets(line, sizeof line, f))
+        count += strstr(line, text) != NULL;
+    if (f)
+        fclose(f);
+    return count;
+}
+
+#define TAKEN "its log is being written by another process"
+
+START_TEST(alone)
+{
+    run("alone");
+    ck_assert_int_lt(access(error_name, F_OK), 0);
+}
+END_TEST
+
+START_TEST(others_in_create)
+{
+    run("in create");
+    ck_assert_int_eq(lines_with(TAKEN), 2);
+    ck_assert_int_eq(lines_with(""), 2);
+    run("alone");
+    ck_assert_int_lt(access(error_name, F_OK), 0);
+}
+END_TEST
+
+/* Before the first one removes what an earlier run has left. */
+START_TEST(other_after_lock)
+{
+    run("after lock");
+    ck_assert_int_eq(lines_with(TAKEN), 1);
+    unlink(error_name);
+    run("after lock");
+    ck_assert_int_eq(lines_with(TAKEN), 1);
+    ck_assert_int_eq(lines_with(""), 1);
+}
+END_TEST
+
+START_TEST(first_fails)
+{
+    run("create fails");
+    ck_assert_int_eq(lines_with(TAKEN), 2);
+    ck_assert_int_eq(lines_with(strerror(ENOMEM)), 1);
+    ck_assert_int_eq(lines_with(""), 3);
+}
+END_TEST
+
+/* Nothing of the first one is recorded either, which it finds at its end. */
+START_TEST(first_is_empty)
+{
+    setenv("POSIXTRACE_RECORD_FILTER", "tock", 1);
+    run("in create");
+    ck_assert_int_eq(lines_with(TAKEN), 2);
+    ck_assert_int_eq(lines_with("no event matches"), 1);
+}
+END_TEST
+
+/* A program that a recorded one has started is in its log: it reports nothing, and leaves the lines
+ * of others. */
+START_TEST(of_the_family)
+{
+    run("parent");
+    ck_assert_int_eq(lines_with("it came second"), 1);
+    ck_assert_int_eq(lines_with(""), 1);
+}
+END_TEST
+
+/* A link of another user would let the line go into a file of this one. */
+START_TEST(link_to_other_file)
+{
+    char other[264];
+
+    snprintf(other, sizeof other, "%s.other", log_name);
+    ck_assert_int_eq(rename(error_name, other), 0);
+    ck_assert_int_eq(symlink(other, error_name), 0);
+    run("create fails");
+    ck_assert_int_eq(lines_with("(old)"), 0);
+    ck_assert_int_eq(lines_with(""), 3);
+    ck_assert_int_eq(unlink(error_name), 0);
+    ck_assert_int_eq(link(other, error_name), 0);
+    setenv("POSIXTRACE_RECORD_POLICY", "none", 1);
+    run("alone");
+    unsetenv("POSIXTRACE_RECORD_POLICY");
+    ck_assert_int_eq(lines_with(""), 1);
+    ck_assert_int_eq(lines_with("POSIXTRACE_RECORD_POLICY"), 1);
+    ck_assert_int_eq(rename(other, error_name), 0);
+    ck_assert_int_eq(lines_with(""), 1);
+    ck_assert_int_eq(lines_with("(old)"), 1);
+}
+END_TEST
+
+static void add(TCase *tc)
+{
+    tcase_add_checked_fixture(tc, setup, teardown);
+    tcase_add_test(tc, alone);
+    tcase_add_test(tc, others_in_create);
+    tcase_add_test(tc, other_after_lock);
+    tcase_add_test(tc, first_fails);
+    tcase_add_test(tc, first_is_empty);
+    tcase_add_test(tc, of_the_family);
+    tcase_add_test(tc, link_to_other_file);
+}
+
+int main(int argc, char **argv)
+{
+    name_files();
+    if (argc > 1)
+        return record(argv[1]);
+    return run_suite("self_record", "programs that record themselves together", NULL, add);
+}
