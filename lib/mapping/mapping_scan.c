@@ -223,8 +223,8 @@ void pt_mapping_scan_abandon(struct pt_mapping_scan *s)
     pt_descriptor_close(&s->memory);
 }
 
-/* All lines; false: not to the end. */
-static bool read_lines(struct pt_mapping_scan *s)
+/* All lines; how many bytes.  -1: not to the end. */
+static off_t read_lines(struct pt_mapping_scan *s)
 {
     size_t have = 0;
     off_t at = 0;
@@ -232,25 +232,35 @@ static bool read_lines(struct pt_mapping_scan *s)
 
     do {
         if (pt_descriptor_check(&s->maps) < 0)
-            return false;
+            return -1;
         n = pread(s->maps.fd, s->text + have, sizeof s->text - have, at);
         if (n > 0)
             have = take_lines(s, have + (size_t)n);
         at += n > 0 ? n : 0;
     } while (n > 0);
-    return n == 0;
+    return n < 0 ? -1 : at;
 }
 
-bool pt_mapping_scan(struct pt_mapping_scan *s)
+static off_t scan(struct pt_mapping_scan *s, const char *maps, const char *memory)
 {
-    bool all;
+    off_t bytes;
 
-    open_file(&s->maps, "/proc/self/maps");
-    open_file(&s->memory, "/proc/self/mem");
+    open_file(&s->maps, maps);
+    open_file(&s->memory, memory);
     s->object.end = 0;
     s->runs = false;
-    all = read_lines(s);
+    bytes = s->maps.fd < 0 ? 0 : read_lines(s);
     finish(s);
     pt_mapping_scan_abandon(s);
-    return all;
+    return bytes;
+}
+
+/* A first thread that has ended has no mappings.  qemu-user invents only the files of self. */
+bool pt_mapping_scan(struct pt_mapping_scan *s)
+{
+    off_t bytes = scan(s, "/proc/self/maps", "/proc/self/mem");
+
+    if (bytes == 0)
+        bytes = scan(s, "/proc/thread-self/maps", "/proc/thread-self/mem");
+    return bytes > 0;
 }

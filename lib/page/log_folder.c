@@ -36,10 +36,10 @@ static uint64_t born(const struct statx *s)
 
 static void read_path(struct pt_seg_header *h, int fd)
 {
-    char link[32];
+    char link[40];
     ssize_t n;
 
-    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    snprintf(link, sizeof link, "/proc/thread-self/fd/%d", fd);
     n = readlink(link, h->log_path, sizeof h->log_path);
     if (n < 0 || n == (ssize_t)sizeof h->log_path)
         n = 0;

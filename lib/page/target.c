@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /* See target.h. */
+#include <dirent.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -19,15 +20,49 @@
 #include "place/dir.h"
 #include "shm/liveness.h"
 
-/* Opens a file of /proc/PID.  A descriptor, or -errno. */
-static int open_proc(pid_t pid, const char *leaf)
+/* Opens a file of /proc/PID.  A descriptor, or -errno.  Where the first thread has ended, those of
+ * memory and directories are empty, or not there. */
+static int open_proc(pid_t pid, const char *leaf, int flags)
 {
     char path[48];
     int fd;
 
     snprintf(path, sizeof path, "/proc/%ld/%s", (long)pid, leaf);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
+    fd = open(path, O_RDONLY | O_CLOEXEC | flags);
     return fd < 0 ? -errno : fd;
+}
+
+static bool is_gone(int error)
+{
+    return error == -ENOENT || error == -ESRCH;
+}
+
+/* The same of another thread that lives: threads share memory and directories. */
+static int open_of_thread(pid_t pid, const char *leaf, int flags)
+{
+    int tasks = open_proc(pid, "task", O_DIRECTORY), fd = -ESRCH;
+    DIR *dir = tasks < 0 ? NULL : fdopendir(tasks);
+    struct dirent *entry;
+    char path[32];
+
+    if (!dir) {
+        fd = tasks < 0 ? tasks : -errno;
+        if (tasks >= 0)
+            close(tasks);
+        return fd;
+    }
+    while (is_gone(fd) && (entry = readdir(dir)) != NULL) {
+        pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+        if (tid <= 0 || tid == pid)
+            continue;
+        snprintf(path, sizeof path, "%ld/%s", (long)tid, leaf);
+        fd = openat(tasks, path, O_RDONLY | O_CLOEXEC | flags);
+        if (fd < 0)
+            fd = -errno;
+    }
+    closedir(dir);
+    return fd;
 }
 
 /* The lines of /proc/PID/status without that of the groups: there may be 65,536 of them, and
@@ -58,7 +93,7 @@ static void take_char(struct status *s, char c)
 /* 0 or -errno. */
 static int read_status(pid_t pid, struct status *s)
 {
-    int fd = open_proc(pid, "status"), r;
+    int fd = open_proc(pid, "status", 0), r;
     char piece[512];
     ssize_t n;
 
@@ -143,9 +178,9 @@ static uint64_t aux_word(const uint8_t *at, bool wide)
     return wide ? long_word : word;
 }
 
-static ssize_t read_auxv(pid_t pid, uint8_t *to, size_t size)
+/* Closes the descriptor. */
+static ssize_t read_once(int fd, uint8_t *to, size_t size)
 {
-    int fd = open_proc(pid, "auxv");
     ssize_t n;
 
     if (fd < 0)
@@ -155,6 +190,16 @@ static ssize_t read_auxv(pid_t pid, uint8_t *to, size_t size)
         n = -errno;
     close(fd);
     return n;
+}
+
+/* The file of a first thread that has ended cannot be opened, or is empty on older kernels. */
+static ssize_t read_auxv(pid_t pid, uint8_t *to, size_t size)
+{
+    ssize_t n = read_once(open_proc(pid, "auxv", 0), to, size);
+
+    if (n == 0 || is_gone((int)n))
+        n = read_once(open_of_thread(pid, "auxv", 0), to, size);
+    return n == 0 ? -ESRCH : n;
 }
 
 /*
@@ -192,7 +237,7 @@ static int may_trace(pid_t pid, const char *status)
     if (uid != 0 && (!all_ids_are(status, "Uid", uid) || !all_ids_are(status, "Gid", getegid())))
         return -EPERM;
     secure = is_secure(pid);
-    if (secure == -ENOENT || secure == -ESRCH)
+    if (is_gone(secure))
         return -ESRCH;
     if (pt_is_shortage(secure))
         return secure;
@@ -299,19 +344,34 @@ bool pt_target_uid(uint32_t pid, uid_t *uid)
     return known;
 }
 
+/* Of the target. */
+static int open_root(const struct pt_target *t)
+{
+    int fd = open_proc((pid_t)t->pid, "root", O_PATH | O_DIRECTORY);
+
+    return is_gone(fd) ? open_of_thread((pid_t)t->pid, "root", O_PATH | O_DIRECTORY) : fd;
+}
+
 bool pt_target_sees(const struct pt_target *t, int dir)
 {
-    char link[48], ours[512], theirs[576];
+    char link[48], ours[512];
     struct stat a, b;
+    bool sees = true;
     ssize_t n;
+    int root;
 
-    snprintf(link, sizeof link, "/proc/self/fd/%d", dir);
+    snprintf(link, sizeof link, "/proc/thread-self/fd/%d", dir);
     n = readlink(link, ours, sizeof ours - 1);
-    if (n <= 0 || fstat(dir, &a) < 0)
+    if (n <= 1 || fstat(dir, &a) < 0)
         return true;
     ours[n] = '\0';
-    snprintf(theirs, sizeof theirs, "/proc/%u/root%s", (unsigned)t->pid, ours);
-    if (stat(theirs, &b) < 0)
-        return errno != ENOENT && errno != ENOTDIR;
-    return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+    root = open_root(t);
+    if (root < 0)
+        return true;
+    if (fstatat(root, ours + 1, &b, 0) == 0)
+        sees = a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+    else
+        sees = errno != ENOENT && errno != ENOTDIR;
+    close(root);
+    return sees;
 }

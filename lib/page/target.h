@@ -7,7 +7,7 @@
  *
  * All checks read /proc, to refuse a process that could never find its page: in another pid
  * namespace it has another pid, and with another root or another /dev/shm it does not see our
- * directory.
+ * directory.  Of a process whose first thread has ended, a thread that lives has what they read.
  */
 #ifndef PT_PAGE_TARGET_H
 #define PT_PAGE_TARGET_H

@@ -60,7 +60,7 @@ static void add_link(struct preload_text *t, int fd)
     char path[1024];
     ssize_t length;
 
-    preload_text_add(&name, "/proc/self/fd/", 14);
+    preload_text_add(&name, "/proc/thread-self/fd/", 21);
     preload_text_number(&name, (unsigned)fd, 10);
     length = readlink(name.at, path, sizeof path);
     if (length > TEXT_MAX) {

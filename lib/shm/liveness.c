@@ -113,6 +113,7 @@ static bool is_nowhere(uint32_t pid)
 
 #define FIRST_TIME_NAMESPACE 0xEFFFFFFAu /* a constant of the kernel's: this one has no offset */
 
+/* A first thread that has ended is in no namespace: the links of the calling one are read. */
 static uint64_t namespace_of(const char *link)
 {
     struct stat st;
@@ -151,7 +152,7 @@ bool pt_time_is_shared(uint32_t pid)
 /* The file has the offsets of the namespace for children. */
 bool pt_time_offset(const char *clock, int64_t *ns)
 {
-    uint64_t own = namespace_of("/proc/self/ns/time");
+    uint64_t own = namespace_of("/proc/thread-self/ns/time");
     char text[256];
     const char *p;
 
@@ -159,7 +160,7 @@ bool pt_time_offset(const char *clock, int64_t *ns)
     *ns = 0;
     if (own == FIRST_TIME_NAMESPACE || own == 0)
         return true;
-    if (own != namespace_of("/proc/self/ns/time_for_children") ||
+    if (own != namespace_of("/proc/thread-self/ns/time_for_children") ||
         read_file("/proc/self/timens_offsets", text, sizeof text) <= 0 ||
         !(p = strstr(text, clock)))
         return false;
@@ -296,12 +297,12 @@ uint64_t pt_process_start(uint32_t pid)
 
 uint64_t pt_pid_namespace(void)
 {
-    return namespace_of("/proc/self/ns/pid");
+    return namespace_of("/proc/thread-self/ns/pid");
 }
 
 uint64_t pt_mount_namespace(void)
 {
-    return namespace_of("/proc/self/ns/mnt");
+    return namespace_of("/proc/thread-self/ns/mnt");
 }
 
 static uint64_t *home; /* the number; the word is 0 in a forked child */

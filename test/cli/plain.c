@@ -12,6 +12,7 @@
  *   fork           a child makes the next steps; its parent waits and exits with its status
  *   daemon         daemon(3): a child continues, its parent ends
  *   leave          leaves a child that lives as long as standard input
+ *   thread         a thread makes the next steps; main() ends by pthread_exit()
  *   exec CMD...    executes another program
  *   say WORD       prints a line
  *   wait           reads a line of standard input
@@ -22,6 +23,7 @@
  *   euid           prints the effective user id
  *   exit N         exits with status N
  */
+#include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -177,25 +179,58 @@ static void do_with_value(const char *word, const char *value)
     fflush(stdout);
 }
 
-int main(int argc, char **argv)
+struct steps {
+    int count;
+    char **words;
+};
+
+static void do_steps(int argc, char **argv);
+
+static void *do_in_thread(void *argument)
 {
-    for (int i = 1; i < argc; i++) {
+    const struct steps *steps = argument;
+
+    do_steps(steps->count, steps->words);
+    exit(0);
+}
+
+static void leave_main(int argc, char **argv)
+{
+    static struct steps steps;
+    pthread_t thread;
+
+    steps = (struct steps){ argc, argv };
+    if (pthread_create(&thread, NULL, do_in_thread, &steps) != 0)
+        exit(95);
+    pthread_exit(NULL);
+}
+
+static void do_steps(int argc, char **argv)
+{
+    for (int i = 0; i < argc; i++) {
         if (strcmp(argv[i], "events") == 0 && i + 2 < argc) {
             record(strtoull(argv[i + 1], NULL, 10), argv[i + 2]);
             i += 2;
         } else if (strcmp(argv[i], "describe") == 0 && i + 2 < argc) {
             if (posixtrace_event_describe(argv[i + 1], argv[i + 2], NULL) != 0)
-                return 97;
+                exit(97);
             i += 2;
         } else if (strcmp(argv[i], "exec") == 0 && i + 1 < argc) {
             execvp(argv[i + 1], argv + i + 1);
-            return 98;
+            exit(98);
+        } else if (strcmp(argv[i], "thread") == 0) {
+            leave_main(argc - i - 1, argv + i + 1);
         } else if (!do_simple(argv[i])) {
             if (i + 1 == argc)
-                return 99;
+                exit(99);
             do_with_value(argv[i], argv[i + 1]);
             i++;
         }
     }
+}
+
+int main(int argc, char **argv)
+{
+    do_steps(argc - 1, argv + 1);
     return 0;
 }

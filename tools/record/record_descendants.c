@@ -8,6 +8,7 @@
  * a forked child inherits.
  */
 #include "record/record.h"
+#include "record/record_proc_path.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -52,10 +53,10 @@ static size_t read_all(const char *path, char *to, size_t size)
 /* Of an ended process (a zombie) the files are empty, and another user's cannot be read. */
 static bool has_text(pid_t pid, const char *name, const char *text, char *content)
 {
-    char path[40];
+    char path[PROC_PATH];
     size_t used;
 
-    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
+    record_proc_path(pid, name, path);
     used = read_all(path, content, FILE_MAX);
     return memmem(content, used, text, strlen(text)) != NULL;
 }

@@ -6,6 +6,7 @@
  * is empty without a reason is the most frequent complaint of users of tracers.
  */
 #include "record/record.h"
+#include "record/record_proc_path.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -183,12 +184,12 @@ static bool names_the_library(const char *path)
  * is not denied. */
 static bool has_the_library(pid_t pid)
 {
-    char path[40];
+    char path[PROC_PATH];
 
-    snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+    record_proc_path(pid, "maps", path);
     if (access(path, R_OK) < 0 || contains(path, "libposixtrace.so"))
         return true;
-    snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
+    record_proc_path(pid, "exe", path);
     return access(path, R_OK) < 0 || names_the_library(path);
 }
 

@@ -6,6 +6,7 @@
  * memory of its own for as long as it runs.
  */
 #include "record/record.h"
+#include "record/record_proc_path.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,12 +23,12 @@
 /* Is shared memory without a name, of any use, in its address space? */
 static bool shares_unnamed_memory(pid_t pid)
 {
-    char path[40], *line = NULL;
+    char path[PROC_PATH], *line = NULL;
     bool found = false;
     size_t size = 0;
     FILE *f;
 
-    snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+    record_proc_path(pid, "maps", path);
     f = fopen(path, "re");
     while (f && !found && getline(&line, &size, f) > 0)
         found = strstr(line, " rw-s ") && strstr(line, " /dev/zero (deleted)");

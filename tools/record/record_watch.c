@@ -63,10 +63,12 @@ int watch_pidfd(pid_t pid)
     return (int)syscall(SYS_pidfd_open, pid, 0);
 }
 
-/* Field 22 of /proc/PID/stat; 0: no such process, or a zombie. */
+/* Field 22 of /proc/PID/stat; 0: no such process, or a zombie without other threads, whose
+ * number is field 20. */
 static uint64_t start_time(pid_t pid)
 {
     char path[40], text[1024], *at;
+    bool zombie;
     FILE *f;
     size_t n;
 
@@ -78,10 +80,14 @@ static uint64_t start_time(pid_t pid)
     fclose(f);
     text[n] = '\0';
     at = strrchr(text, ')');
-    if (!at || at[1] != ' ' || at[2] == 'Z' || at[2] == 'X')
+    if (!at || at[1] != ' ')
         return 0;
-    for (int field = 2; at && field < 22; field++)
+    zombie = at[2] == 'Z' || at[2] == 'X';
+    for (int field = 2; at && field < 22; field++) {
         at = strchr(at + 1, ' ');
+        if (at && field == 19 && zombie && atoi(at) <= 1)
+            return 0;
+    }
     return at ? strtoull(at, NULL, 10) : 0;
 }
 
