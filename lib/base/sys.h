@@ -49,8 +49,9 @@ static inline bool pt_is_no_room(int error)
 }
 
 /* Flags of a descriptor that is closed before the call returns, where that may be an event: a child
- * that is forked meanwhile knows it by them (process/fork_files.h). */
-#define PT_OPEN_BRIEFLY (O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+ * that is forked meanwhile knows it by them (process/fork_files.h).  O_ASYNC is the mark: for these
+ * files the kernel keeps it from open(), takes it from no fcntl(), and does nothing with it. */
+#define PT_OPEN_BRIEFLY (O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_ASYNC)
 
 int32_t pt_sys_tid(void);
 int32_t pt_sys_pid(void);

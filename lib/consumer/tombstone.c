@@ -32,7 +32,7 @@ static bool read_head(int fd, struct head *h)
 
 static int open_file(int dir, int flags)
 {
-    int fd = openat(dir, PT_DIR_LOST_FILE, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+    int fd = openat(dir, PT_DIR_LOST_FILE, flags | PT_OPEN_BRIEFLY, 0600);
 
     return fd < 0 ? -errno : fd;
 }

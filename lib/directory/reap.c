@@ -250,7 +250,7 @@ static bool read_map_use(int fd, struct map_use *use)
  * one that has not finished its map may have been stopped. */
 static bool is_left_map(int dir, const char *name, bool whole)
 {
-    int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    int fd = openat(dir, name, O_RDONLY | PT_OPEN_BRIEFLY);
     struct map_use use = { .left = false };
     bool known;
 

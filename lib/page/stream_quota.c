@@ -141,7 +141,7 @@ static bool lock_table(int fd, short type)
 /* A process that is stopped with the lock holds no other up for long: -EAGAIN. */
 static int open_table(int dir, uid_t uid)
 {
-    int flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+    int flags = O_RDWR | O_CREAT | PT_OPEN_BRIEFLY;
     int fd = openat(dir, PT_CENSUS_FILE, flags, 0600);
     struct stat st;
 

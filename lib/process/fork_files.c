@@ -35,9 +35,8 @@ static bool starts_with(const char *text, const char *with)
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* A file in the stream directory: name maps, pages, segments, and others, which have names.  musl's
- * shm_open() opens with the same flags, and its files may lie beside that directory.  Changes
- * path. */
+/* A file in the stream directory: name maps, pages, segments, and others, which have names.
+ * Changes path. */
 static bool is_our_file(char *path)
 {
     char *slash = strrchr(path, '/');
@@ -53,7 +52,7 @@ static bool is_our_file(char *path)
     return slash && stat(path, &st) == 0 && S_ISDIR(st.st_mode) && pt_dir_is_latest(&st);
 }
 
-/* A file of the kernel's that such a call opens; a program may hold others with these flags. */
+/* A file of the kernel's that such a call opens. */
 static bool is_kernel_file(const char *path)
 {
     static const char *const names[] = {
@@ -70,7 +69,7 @@ static bool is_kernel_file(const char *path)
 /* link: its name in NAME. */
 static bool is_ours(int fd, const char *link)
 {
-    int flags = fcntl(fd, F_GETFL), mark = O_NOFOLLOW | O_NONBLOCK;
+    int flags = fcntl(fd, F_GETFL), mark = PT_OPEN_BRIEFLY & ~O_CLOEXEC;
     char path[512];
     struct stat st;
     ssize_t n;

@@ -319,14 +319,17 @@ static void *stay_in_call(void *unused)
     return unused;
 }
 
-/* A file of that name with the flags of the library's; musl's shm_open() has the same. */
-static int open_briefly(const char *folder, const char *name)
+/* Those of the library without its mark, as musl's shm_open() has them. */
+#define USUAL (O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+
+/* A new file of that name, which is removed. */
+static int open_in(const char *folder, const char *name, int flags)
 {
     char path[512];
     int fd;
 
     snprintf(path, sizeof path, "%s%s/%s", getenv("POSIXTRACE_DIR"), folder, name);
-    fd = open(path, O_RDWR | O_CREAT | PT_OPEN_BRIEFLY, 0600);
+    fd = open(path, O_RDWR | O_CREAT | flags, 0600);
     ck_assert_msg(fd >= 0, "%s", path);
     ck_assert_int_eq(unlink(path), 0);
     return fd;
@@ -349,8 +352,8 @@ START_TEST(of_the_program)
     snprintf(folder, sizeof folder, "%s/beside", getenv("POSIXTRACE_DIR"));
     ck_assert_int_eq(mkdir(folder, 0700), 0);
     for (int i = 0; i < NAMES; i++) {
-        beside[i] = open_briefly("/beside", names[i]);
-        inside[i] = open_briefly("", names[i]);
+        beside[i] = open_in("/beside", names[i], PT_OPEN_BRIEFLY);
+        inside[i] = open_in("", names[i], PT_OPEN_BRIEFLY);
     }
     sem_init(&has_file, 0, 0);
     sem_init(&may_close, 0, 0);
@@ -374,6 +377,49 @@ START_TEST(of_the_program)
 }
 END_TEST
 
+static const char *const files[] = {
+    "/proc/self/stat",
+    "/proc/self/maps",
+    "/proc/self/mem",
+    "/proc/self/comm",
+    "/proc/sys/kernel/random/boot_id",
+    "/proc/self/timens_offsets",
+    "/sys/devices/system/clocksource/clocksource0/current_clocksource"
+};
+
+enum { FILES = sizeof files / sizeof files[0], OWN = FILES + NAMES + 1 };
+
+/* All that the library opens, by the program, with all flags but the mark: the child keeps it. */
+START_TEST(with_usual_flags)
+{
+    int own[OWN], status = 0;
+    pthread_t thread;
+    pid_t pid;
+
+    for (int i = 0; i < FILES; i++)
+        own[i] = open(files[i], O_RDONLY | USUAL); /* some kernels do not have it */
+    for (int i = 0; i < NAMES; i++)
+        own[FILES + i] = open_in("", names[i], USUAL);
+    own[OWN - 1] = open(getenv("POSIXTRACE_DIR"), O_RDONLY | O_DIRECTORY | USUAL);
+    sem_init(&has_file, 0, 0);
+    sem_init(&may_close, 0, 0);
+    ck_assert_int_eq(pthread_create(&thread, NULL, stay_in_call, NULL), 0);
+    sem_wait(&has_file);
+    pid = fork();
+    if (pid == 0) {
+        for (int i = 0; i < OWN; i++)
+            status += own[i] >= 0 && fcntl(own[i], F_GETFD) < 0;
+        end_child(status);
+    }
+    ck_assert_int_eq(wait_for_child(pid), 0);
+    sem_post(&may_close);
+    pthread_join(thread, NULL);
+    for (int i = 0; i < OWN; i++)
+        if (own[i] >= 0)
+            close(own[i]);
+}
+END_TEST
+
 static void add(TCase *tc)
 {
     tcase_add_checked_fixture(tc, setup, teardown);
@@ -384,6 +430,7 @@ static void add(TCase *tc)
     tcase_add_test(tc, proc);
     tcase_add_test(tc, in_a_call);
     tcase_add_test(tc, of_the_program);
+    tcase_add_test(tc, with_usual_flags);
 }
 
 int main(void)
