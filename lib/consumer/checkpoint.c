@@ -37,7 +37,8 @@ void pt_checkpoint_clear(struct pt_accounts *a)
             a->tally[i].cleared = pt_account_given(&a->tally[i]);
 }
 
-void pt_checkpoint_leave(struct pt_accounts *a, const struct pt_log_books *log)
+void pt_checkpoint_leave(struct pt_accounts *a, const struct pt_losses *losses,
+                         const struct pt_log_books *log)
 {
     struct pt_seg_header *h = a->seg->h;
     uint64_t turn = pt_load_relaxed(&h->books_now) + 1;
@@ -70,7 +71,9 @@ void pt_checkpoint_leave(struct pt_accounts *a, const struct pt_log_books *log)
     pt_copy_watched(&h->books[which], &sum, sizeof sum);
     pt_store_relaxed(&h->books_piece[which], (uint64_t)log->piece);
     pt_store_relaxed(&h->books_ino[which], log->ino);
+    pt_losses_book(losses, which);
     pt_store_release(&h->books_now, turn);
+    pt_losses_booked(losses);
 }
 
 /* The checkpoint of a slot's writer; NULL: the consumer had seen no event of it. */
@@ -152,6 +155,8 @@ int pt_checkpoint_tail(struct pt_accounts *a, struct pt_log_tail *tail)
         return -ENOMEM;
     tail->author_count = 0;
     tail->watermark = sum.watermark;
+    tail->lost_told = h->loss_books[h->books_now & 1u].lost_last;
+    tail->overflowing = h->loss_books[h->books_now & 1u].overflowing != 0;
     tail->booked = (struct pt_log_books){
         .lsn = sum.lsn,
         .events = sum.events,

@@ -31,8 +31,6 @@
 #include "shm/mark_filter.h"
 #include "shm/pool.h"
 
-#define MADE_STEP 512u /* more than any event that the consumer makes */
-
 int pt_collect_init(struct pt_collect *r, struct pt_consumer *live,
                     const struct pt_collect_sink *sink)
 {
@@ -54,7 +52,9 @@ void pt_collect_deinit(struct pt_collect *r)
     free(r->copy);
 }
 
-static int put_made(struct pt_collect *r, uint32_t id, uint64_t ts, const void *data, uint32_t len)
+/* seq, off: its place. */
+static int put_at(struct pt_collect *r, uint64_t seq, uint32_t off, uint32_t id, uint64_t ts,
+                  const void *data, uint32_t len)
 {
     pt_u64 record[2 + sizeof(struct pt_set) / 8] = { 0 };
     struct pt_log_packet p = {
@@ -66,10 +66,8 @@ static int put_made(struct pt_collect *r, uint32_t id, uint64_t ts, const void *
         .first_ts = ts,
         .last_ts = ts,
         .records = record,
-        /* The event is in no chunk, so time and type identify it.  Recovery makes it again unless
-         * the log shows that it was written. */
-        .chunk_seq = PT_LOG_MADE | ts,
-        .chunk_off = id * MADE_STEP,
+        .chunk_seq = seq,
+        .chunk_off = off,
     };
 
     /* OVERFLOW may come before the watermark has reached the lost events. */
@@ -81,6 +79,19 @@ static int put_made(struct pt_collect *r, uint32_t id, uint64_t ts, const void *
     if (len)
         memcpy(record + 2, data, len);
     return r->sink.packet(r->sink.context, &p);
+}
+
+/* The event is in no chunk, so time and type identify it.  Recovery makes it again unless the log
+ * shows that it was written. */
+static int put_made(struct pt_collect *r, uint32_t id, uint64_t ts, const void *data, uint32_t len)
+{
+    return put_at(r, PT_LOG_MADE | ts, id * PT_LOG_MADE_STEP, id, ts, data, len);
+}
+
+/* The marks of different losses may have the same time, so the end of the loss identifies them. */
+static int put_loss(struct pt_collect *r, uint32_t id, uint64_t ts, uint64_t end)
+{
+    return put_at(r, PT_LOG_MADE | end, id * PT_LOG_MADE_STEP + PT_LOG_MADE_LOSS, id, ts, NULL, 0);
 }
 
 int pt_collect_put_made(struct pt_collect *r, uint32_t id, uint64_t ts, const void *data,
@@ -118,10 +129,10 @@ static int put_due(struct pt_collect *r)
     return e;
 }
 
-/* OVERFLOW or RESUME of a loss. */
-static int put_mark(struct pt_collect *r, uint32_t id, uint64_t ts)
+/* OVERFLOW or RESUME of a loss with that end. */
+static int put_mark(struct pt_collect *r, uint32_t id, uint64_t ts, uint64_t end)
 {
-    return pt_losses_shows(&r->live->losses, id, ts) ? put_made(r, id, ts, NULL, 0) : 0;
+    return pt_losses_shows(&r->live->losses, id, ts) ? put_loss(r, id, ts, end) : 0;
 }
 
 /* OVERFLOW or RESUME of losses that have no other mark (shm/loss_interval.h), when such a gap
@@ -135,7 +146,8 @@ static int put_missed(struct pt_collect *r)
 
     if (!pt_losses_missed_mark(&l->losses, l->accounts.delivered_ts, l->watermark, &id, &at))
         return 0;
-    e = put_mark(r, id, at);
+    /* When OVERFLOW is made, the end is unknown. */
+    e = put_mark(r, id, at, id == POSIX_TRACE_RESUME ? at : UINT64_MAX);
     if (e < 0)
         return e;
     pt_losses_missed_put(&l->losses);
@@ -148,11 +160,9 @@ static int put_missed(struct pt_collect *r)
  * missing. */
 static bool look_at_overflow(struct pt_collect *r)
 {
-    struct pt_consumer *l = r->live;
     uint64_t first;
 
-    /* A dead flush thread has reported these already. */
-    return pt_losses_take(&l->losses, &first) && (first != UINT64_MAX || !l->seg->copy);
+    return pt_losses_take(&r->live->losses, &first);
 }
 
 static int put_overflow(struct pt_collect *r)
@@ -163,11 +173,13 @@ static int put_overflow(struct pt_collect *r)
 
     if (r->overflow &&
         pt_losses_loop_marks(&l->losses, l->accounts.delivered_ts, &overflow, &resume)) {
-        e = put_mark(r, POSIX_TRACE_OVERFLOW, overflow);
+        e = put_mark(r, POSIX_TRACE_OVERFLOW, overflow, l->losses.lost_last);
         if (e == 0)
-            e = put_mark(r, POSIX_TRACE_RESUME, resume);
+            e = put_mark(r, POSIX_TRACE_RESUME, resume, l->losses.lost_last);
     }
     r->overflow = e < 0;
+    if (e == 0)
+        pt_losses_loop_put(&l->losses);
     return e;
 }
 
@@ -196,9 +208,9 @@ static int put_gap(struct pt_collect *r)
     int e = 0;
 
     if (!x->overflowing && !(out & PT_MARK_OVERFLOW))
-        e = put_made(r, POSIX_TRACE_OVERFLOW, r->gap_from, NULL, 0);
+        e = put_loss(r, POSIX_TRACE_OVERFLOW, r->gap_from, r->gap_to);
     if (e == 0 && !x->overflowing && !(out & PT_MARK_RESUME))
-        e = put_made(r, POSIX_TRACE_RESUME, r->gap_to, NULL, 0);
+        e = put_loss(r, POSIX_TRACE_RESUME, r->gap_to, r->gap_to);
     if (e == 0)
         r->gap_to = 0;
     return e;
@@ -403,7 +415,7 @@ void pt_collect_commit(struct pt_collect *r, const struct pt_log_books *log)
     /* Checkpoint before positions: after SIGKILL between the two, recovery reads records again
      * that the checkpoint has, and recognises them by number. */
     pt_assert_call(!r->unfinished || r->more);
-    pt_checkpoint_leave(&l->accounts, log);
+    pt_checkpoint_leave(&l->accounts, &l->losses, log);
     if (r->started_ts > pt_load_relaxed(&l->seg->h->start_told))
         pt_store_release(&l->seg->h->start_told, r->started_ts);
     r->given_back = 0;

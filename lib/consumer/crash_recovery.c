@@ -167,8 +167,10 @@ static int gather(struct pt_tail *t, struct corpse *c, int dir)
 
     if (r == 0)
         r = pt_consumer_init(&c->live, &c->seg);
-    if (r == 0)
+    if (r == 0) {
+        pt_losses_restore(&c->live.losses);
         r = gather_packets(c);
+    }
     if (r == 0)
         r = pt_checkpoint_tail(&c->live.accounts, &t->tail);
     if (r == 0)

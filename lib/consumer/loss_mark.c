@@ -24,10 +24,38 @@ void pt_losses_look_on(struct pt_losses *x)
     x->marks_met = pt_load_seqcst(&h->loss_marks);
 }
 
+void pt_losses_restore(struct pt_losses *x)
+{
+    const struct pt_seg_header *h = x->seg->h;
+    const struct pt_loss_books *b = &h->loss_books[h->books_now & 1u];
+
+    pt_assert_call(x->seg->copy);
+    x->told = b->lost_last;
+    x->missed_known = b->missed_known;
+    x->overflowing = b->overflowing != 0;
+    x->since = h->books[h->books_now & 1u].watermark;
+}
+
+void pt_losses_book(const struct pt_losses *x, unsigned which)
+{
+    struct pt_loss_books *b = &x->seg->h->loss_books[which];
+
+    pt_store_relaxed(&b->lost_last, x->told);
+    pt_store_relaxed(&b->missed_known, x->missed_known);
+    pt_store_relaxed(&b->overflowing, (uint64_t)x->overflowing);
+}
+
+void pt_losses_booked(const struct pt_losses *x)
+{
+    if (x->told == x->lost_last)
+        pt_store_release(&x->seg->h->lost_taken, 0u);
+}
+
 void pt_losses_clear(struct pt_losses *x, uint64_t ts)
 {
     x->overflow_due = x->overflowing = x->missing = x->marks_known = false;
     x->overflow_ts = UINT64_MAX;
+    x->told = x->lost_last;
     x->unseen = x->unseen && x->unseen_to > ts;
     if (x->unseen_from < ts)
         x->unseen_from = ts;
@@ -61,6 +89,30 @@ static void take_marks(struct pt_losses *x, unsigned now)
     x->marks_out = choice ? pt_state_of(choice) : now;
 }
 
+/* Moves the oldest lost time to lost_taken, where recovery finds it until the next checkpoint: the
+ * word is stored first, so a kill at any instruction leaves the time in one of the two. */
+static uint64_t take_first(struct pt_seg_header *h)
+{
+    uint64_t first = pt_load_seqcst(&h->lost_first_ts), taken = pt_load_relaxed(&h->lost_taken);
+
+    do {
+        if (taken == 0 || first < taken)
+            pt_store_seqcst(&h->lost_taken, first);
+    } while (!pt_cas_seqcst(&h->lost_first_ts, &first, UINT64_MAX));
+    return first;
+}
+
+/* A new loss whose start an earlier version has not kept may begin at the checkpoint. */
+static uint64_t take_first_of_dead(const struct pt_losses *x, uint64_t last)
+{
+    struct pt_seg_header *h = x->seg->h;
+    uint64_t first = pt_exchange_seqcst(&h->lost_first_ts, UINT64_MAX);
+
+    if (h->lost_taken && h->lost_taken < first)
+        first = h->lost_taken;
+    return first == UINT64_MAX && last > x->told ? 0 : first;
+}
+
 bool pt_losses_take(struct pt_losses *x, uint64_t *first)
 {
     uint64_t last = pt_load_seqcst(&x->seg->h->lost_last_ts);
@@ -71,8 +123,10 @@ bool pt_losses_take(struct pt_losses *x, uint64_t *first)
     out = pt_loss_marks_now(x->seg->h);
     if (x->passive)
         *first = pt_load_seqcst(&x->seg->h->lost_first_ts);
+    else if (x->seg->copy)
+        *first = take_first_of_dead(x, last);
     else
-        *first = pt_exchange_seqcst(&x->seg->h->lost_first_ts, UINT64_MAX);
+        *first = take_first(x->seg->h);
     pt_losses_note(x, *first);
     take_marks(x, out);
     x->lost_last = last;
@@ -95,6 +149,8 @@ void pt_losses_look_at_missed(struct pt_losses *x, uint64_t delivered_ts)
     unsigned out = pt_loss_marks_now(h);
     uint64_t known = x->missed_known;
 
+    if (delivered_ts < x->since)
+        delivered_ts = x->since;
     x->missing = pt_loss_interval_look(h, delivered_ts, &x->missed_known, &x->missed_from);
     if (x->missed_known == known)
         return;
@@ -166,8 +222,10 @@ bool pt_losses_missed_mark(const struct pt_losses *x, uint64_t delivered_ts, uin
 {
     uint64_t begin = x->overflow_ts < x->missed_from ? x->overflow_ts : x->missed_from;
 
-    if (x->overflowing == x->missing)
+    if (x->overflowing == x->missing && !(x->missing && x->seg->copy))
         return false;
+    if (delivered_ts < x->since)
+        delivered_ts = x->since;
     *id = x->missing ? POSIX_TRACE_OVERFLOW : POSIX_TRACE_RESUME;
     *at = x->missing && begin > delivered_ts ? begin : delivered_ts;
     if (*at > watermark)
@@ -184,6 +242,8 @@ void pt_losses_missed_put(struct pt_losses *x)
 bool pt_losses_loop_marks(struct pt_losses *x, uint64_t delivered_ts, uint64_t *overflow,
                           uint64_t *resume)
 {
+    if (delivered_ts < x->since)
+        delivered_ts = x->since;
     /* Chunks that were taken between a round and its commit have times older than the last round
      * of the log: OVERFLOW and RESUME get the time of that round then. */
     *resume = x->lost_last > delivered_ts ? x->lost_last : delivered_ts;

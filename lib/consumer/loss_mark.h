@@ -15,6 +15,10 @@
  * kept that choice (shm/mark_filter.h); only the first loss of a gap decides.
  *
  * consumer.c makes marks event by event, collect.c by flush round.  Callers hold the reading lock.
+ *
+ * The checkpoint of a stream with log says which marks are in the log.  Recovery, whose copy of the
+ * segment does not show what the dead flush thread has written since, makes the marks of the newest
+ * loss again, and log/reader/tail.c drops those that the log shows.
  */
 #ifndef PT_CONSUMER_LOSS_MARK_H
 #define PT_CONSUMER_LOSS_MARK_H
@@ -38,11 +42,19 @@ struct pt_losses {
     bool unseen; /* pt_losses_miss(): between these times */
     uint64_t unseen_from, unseen_to;
     uint64_t overflow_ts; /* oldest event lost or skipped since the last report */
+    uint64_t told;        /* rounds: the lost_last whose marks were put */
+    uint64_t since;       /* a copy: the watermark of the checkpoint, before which no mark is */
 };
 
 void pt_losses_init(struct pt_losses *x, struct pt_seg *seg);
 /* Passive: losses until now are not the onlooker's. */
 void pt_losses_look_on(struct pt_losses *x);
+/* In a copy: the state of the checkpoint.  lost_last is 0 still, so that the next loss is due. */
+void pt_losses_restore(struct pt_losses *x);
+/* For copy number which of the checkpoint. */
+void pt_losses_book(const struct pt_losses *x, unsigned which);
+/* The checkpoint has taken effect. */
+void pt_losses_booked(const struct pt_losses *x);
 /* Events before ts were cleared: no mark is due for them. */
 void pt_losses_clear(struct pt_losses *x, uint64_t ts);
 
@@ -52,8 +64,8 @@ static inline bool pt_losses_are_new(const struct pt_losses *x)
     return pt_load_seqcst(&x->seg->h->lost_last_ts) > x->lost_last;
 }
 
-/* The same, and takes these losses.  *first: the oldest of them; UINT64_MAX: an earlier consumer
- * has reported it. */
+/* The same, and takes these losses.  *first: the oldest of them; in a copy, also of those that the
+ * dead consumer has taken since its checkpoint. */
 bool pt_losses_take(struct pt_losses *x, uint64_t *first);
 /* Events with that time are lost: the next OVERFLOW is not later. */
 static inline void pt_losses_note(struct pt_losses *x, uint64_t ts)
@@ -102,5 +114,10 @@ void pt_losses_missed_put(struct pt_losses *x);
 /* Times of OVERFLOW and RESUME.  False: there are none, since an OVERFLOW has no RESUME yet. */
 bool pt_losses_loop_marks(struct pt_losses *x, uint64_t delivered_ts, uint64_t *overflow,
                           uint64_t *resume);
+/* These were put, or none were due. */
+static inline void pt_losses_loop_put(struct pt_losses *x)
+{
+    x->told = x->lost_last;
+}
 
 #endif

@@ -34,6 +34,10 @@ struct pt_log_params {
 
 /* In place of a chunk's number, with the time: an event that the consumer made. */
 #define PT_LOG_MADE (1ull << 63)
+/* And in place of the position, this for each event type: more than any such event is long. */
+#define PT_LOG_MADE_STEP 512u
+/* Added for OVERFLOW and RESUME of a loss, whose end is then in place of the time. */
+#define PT_LOG_MADE_LOSS 256u
 /* In place of a nesting level: marks made events that describe a thread.  Accounts do
  * not count them. */
 #define PT_LEVEL_MADE 254u
@@ -48,7 +52,7 @@ struct pt_log_part {
  * those of several chunks. */
 struct pt_log_packet {
     struct pt_author author;
-    uint64_t chunk_seq; /* which chunk: unique in the stream; or PT_LOG_MADE with a time */
+    uint64_t chunk_seq; /* which chunk: unique in the stream; or PT_LOG_MADE */
     uint32_t chunk_off; /* where in the chunk the records begin */
     uint32_t bytes;     /* of records */
     uint32_t events;

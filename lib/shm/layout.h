@@ -158,6 +158,13 @@ struct pt_checkpoint {
     uint64_t log_full, log_overwritten, log_error;
 };
 
+/* The marks of losses up to that round (consumer/loss_mark.h); 0 before there were such words. */
+struct pt_loss_books {
+    uint64_t lost_last;    /* lost_last_ts of the newest loss of LOOP that has its marks */
+    uint64_t missed_known; /* missed_last, as the round found it */
+    uint64_t overflowing;  /* 1: OVERFLOW was written and RESUME not yet */
+};
+
 /* Sums over the earlier writers of a slot. */
 struct pt_past {
     uint64_t recorded, lost[PT_LOST_OWN], lost_bytes;
@@ -337,6 +344,11 @@ struct pt_seg_header {
     uint32_t filter_user[PT_FILTERS]; /* id of the thread that writes it, 0: none */
     __attribute__((aligned(8))) struct pt_set filters[PT_FILTERS];
 
+    /* Beside books, and switched with them; and the least lost_first_ts that the consumer has taken
+     * since, 0: none. */
+    __attribute__((aligned(64))) struct pt_loss_books loss_books[2];
+    uint64_t lost_taken;
+
     __attribute__((aligned(128))) uint32_t colour; /* see PT_COLOURS */
     uint32_t times; /* 1: switches are refused, threads record their CPU time */
 
@@ -418,6 +430,7 @@ _Static_assert(offsetof(struct pt_seg_header, attr) == 464, "layout");
 _Static_assert(offsetof(struct pt_seg_header, log_folder) == 680, "layout");
 _Static_assert(offsetof(struct pt_seg_header, control) == 744, "layout");
 _Static_assert(offsetof(struct pt_seg_header, filters) == 776, "layout");
+_Static_assert(offsetof(struct pt_seg_header, loss_books) == 1472, "layout");
 _Static_assert(offsetof(struct pt_seg_header, lost_no_slot) == 1760, "layout");
 _Static_assert(offsetof(struct pt_seg_header, onlookers) == 1800, "layout");
 _Static_assert(offsetof(struct pt_seg_header, nprocs) == 7864, "layout");

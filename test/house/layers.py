@@ -118,7 +118,7 @@ PARTS = {
     "lib/consumer/auto_stop": ["window"],
     "lib/consumer/loss_mark": [],
     "lib/consumer/accounting": ["checkpoint"],
-    "lib/consumer/checkpoint": ["accounting"],
+    "lib/consumer/checkpoint": ["accounting", "loss_mark"],
 }
 LAYERS = {name[len("lib/"):] for name in BELOW if name.startswith("lib/")}
 MOST_FILES = 30

@@ -32,8 +32,10 @@ struct pt_log_tail {
      * packets.  pt_log_reader_set_tail corrects LOST_OVERWRITTEN, which may be below 0
      * until then. */
     struct pt_log_books booked;
-    uint64_t watermark;                   /* these accounts have every older event */
-    struct pt_log_status status;          /* its sums are of writers not in authors */
+    uint64_t watermark;          /* these accounts have every older event */
+    uint64_t lost_told;          /* the end of the newest loss of LOOP with marks in them */
+    bool overflowing;            /* they have an OVERFLOW whose RESUME was not due yet */
+    struct pt_log_status status; /* its sums are of writers not in authors */
     struct pt_log_author_totals *authors; /* of any order */
     size_t author_count;
 };

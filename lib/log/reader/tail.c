@@ -19,6 +19,13 @@
  *   not in the log are lost, as its ROUND says
  *
  *   else the events of the tail are read, and sorted among those of the log
+ *
+ * OVERFLOW and RESUME of losses are in no chunk, and recovery makes them for the newest loss that
+ * the segment knows, which may contain one that has its marks in the log.  So what counts is
+ * whether the log, or the tail's books, have a RESUME for a loss with the same end or a later one,
+ * and whether the last mark is an OVERFLOW (put_marks).  They are put as a pair: no event of the
+ * tail is from before the end of the loss, so RESUME is between the two sides of each part of it
+ * that has no marks yet.
  */
 #include <errno.h>
 #include <posixtrace/info.h>
@@ -73,6 +80,27 @@ static void note_twice(struct pt_union *u, uint64_t wid, const struct pt_range *
         add_present(u, wid, (uint64_t)-1);
 }
 
+/* The type if it is a mark of a loss; else 0.  Earlier versions gave those of LOOP streams no place
+ * of their own; the other marks of FLUSH streams are of automatic stops. */
+static uint32_t mark_of(const struct pt_log_reader *r, const struct pt_log_packet *p)
+{
+    uint32_t id = p->chunk_off / PT_LOG_MADE_STEP, kind = p->chunk_off % PT_LOG_MADE_STEP;
+    bool loops = r->params.attr.stream_policy == POSIX_TRACE_LOOP;
+
+    if (!(p->chunk_seq & PT_LOG_MADE) || (id != POSIX_TRACE_OVERFLOW && id != POSIX_TRACE_RESUME))
+        return 0;
+    return kind == PT_LOG_MADE_LOSS || (kind == 0 && loops) ? id : 0;
+}
+
+static void note_mark(struct pt_union *u, uint32_t mark, const struct pt_log_packet *p)
+{
+    uint64_t end = p->chunk_seq & ~PT_LOG_MADE;
+
+    u->mark = mark;
+    if (mark == POSIX_TRACE_RESUME && end > u->resumed)
+        u->resumed = end;
+}
+
 static bool tail_has_chunk(const struct pt_log_tail *tail, uint64_t chunk)
 {
     size_t low = 0, high = tail->packet_count;
@@ -102,8 +130,11 @@ static int add_range(void *context, const struct pt_log_packet *p)
 {
     struct pt_union *u = context;
     bool unbooked = p->lsn > u->tail->booked.lsn;
+    uint32_t mark = mark_of(u->reader, p);
     int error;
 
+    if (mark)
+        note_mark(u, mark, p);
     u->booked += unbooked ? 0 : p->events;
     /* Those that the consumer made for threads are in no chunk, and no account counts them. */
     if (p->author.level != PT_LEVEL_MADE)
@@ -280,6 +311,40 @@ static int add_uncovered(struct pt_log_reader *r, struct pt_union *u, size_t *ro
     return error;
 }
 
+/* The tail's first mark of a loss with that number or a later one; NULL: there is none. */
+static const struct pt_log_packet *mark_from(const struct pt_union *u, uint64_t no)
+{
+    const struct pt_log_packet *found = NULL;
+
+    for (size_t i = 0; i < u->tail->packet_count; i++) {
+        const struct pt_log_packet *p = &u->tail->packets[i];
+
+        if (mark_of(u->reader, p) && p->first_no >= no && (!found || p->first_no < found->first_no))
+            found = p;
+    }
+    return found;
+}
+
+/* Adds the marks of losses that log and books lack. */
+static int put_marks(struct pt_log_reader *r, struct pt_union *u, size_t *room)
+{
+    const struct pt_log_packet *p;
+    int error = 0;
+
+    for (uint64_t no = 0; !error && (p = mark_from(u, no)) != NULL; no = p->first_no + 1) {
+        uint32_t mark = mark_of(r, p);
+        bool is_open = u->mark == POSIX_TRACE_OVERFLOW;
+        bool is_new = (p->chunk_seq & ~PT_LOG_MADE) > u->resumed;
+        struct pt_log_packet packet = in_time(p, u);
+
+        if (mark == POSIX_TRACE_OVERFLOW ? is_open || !is_new : !is_open && !is_new)
+            continue;
+        note_mark(u, mark, p);
+        error = add_packet(r, room, &packet);
+    }
+    return error;
+}
+
 /* An author's packets must follow each other; a chunk that it adopted may be older
  * than one that it left. */
 static int by_time(const void *a, const void *b)
@@ -296,7 +361,11 @@ static int by_time(const void *a, const void *b)
 int pt_log_reader_set_tail(struct pt_log_reader *r, struct pt_log_tail *tail)
 {
     uint64_t before = r->whole.lsn > tail->booked.lsn ? r->whole.watermark : tail->watermark;
-    struct pt_union u = { .tail = tail, .floor = before < r->last_ts ? before : r->last_ts };
+    struct pt_union u = { .reader = r,
+                          .tail = tail,
+                          .mark = tail->overflowing ? POSIX_TRACE_OVERFLOW : 0,
+                          .resumed = tail->lost_told,
+                          .floor = before < r->last_ts ? before : r->last_ts };
     size_t room = 0;
     int error;
 
@@ -315,9 +384,11 @@ int pt_log_reader_set_tail(struct pt_log_reader *r, struct pt_log_tail *tail)
     for (size_t i = 0; i < tail->packet_count && !error; i++) {
         struct pt_log_packet packet = in_time(&tail->packets[i], &u);
 
-        if (!is_in_earlier_piece(r, &tail->packets[i]))
+        if (!is_in_earlier_piece(r, &tail->packets[i]) && !mark_of(r, &packet))
             error = add_uncovered(r, &u, &room, &packet);
     }
+    if (!error)
+        error = put_marks(r, &u, &room);
     if (r->tail_count)
         qsort(r->tail, r->tail_count, sizeof *r->tail, by_time);
     tail->status.late += u.late;

@@ -27,12 +27,15 @@ struct pt_author_share {
 };
 
 struct pt_union {
+    const struct pt_log_reader *reader;
     struct pt_log_tail *tail;
     struct pt_range *ranges;
     size_t count, room;
     struct pt_author_share *shares; /* by wid; the last one is of all other authors */
     uint64_t booked, dropped;       /* of all authors, control writers included */
     uint64_t made_ts;               /* of the consumer's own last event in the log */
+    uint32_t mark;                  /* the last mark of a loss: OVERFLOW, RESUME; 0: none */
+    uint64_t resumed;               /* no loss with such an end, or an earlier one, lacks RESUME */
     uint64_t floor;                 /* all that is older is in whole rounds of the log */
     uint64_t late;                  /* except for events of stalled writers */
     uint64_t given_ts;              /* the unbooked round had given all older events to the log */

@@ -379,7 +379,7 @@ static void die_with_slots_claimed(trace_id_t trid)
                                  last->log_error,
                                  0,
                                  0 };
-    pt_checkpoint_leave(&l->accounts, &log);
+    pt_checkpoint_leave(&l->accounts, &l->losses, &log);
     kill(getpid(), SIGKILL);
 }
 

@@ -246,41 +246,82 @@ static void make(struct made *m, uint32_t id, uint64_t ts)
     pt_record_put_head(m->record, PT_RECORD_EVENT, id, 0, 0, 0);
 }
 
-/* A round was cut off after OVERFLOW and RESUME; recovery makes them again, from the present state
- * of the stream.  Time does not go back. */
+/* Marks of losses that a round has written, and those that recovery makes from the present state of
+ * the stream; the ends of the losses, which are the times of RESUME, too.  The last OVERFLOW may
+ * lack its RESUME. */
+static const struct {
+    unsigned log, tail;
+    uint64_t log_end, tail_end, told; /* the last one: of the newest loss in the books */
+    bool overflowing;
+    unsigned marks;
+} made_cases[] = {
+    { 0, 2, 0, 6500, 0, false, 2 },          /* the thread has taken the loss, and no more */
+    { 0, 2, 0, 6500, 6500, false, 0 },       /* the checkpoint has it */
+    { 0, 2, 0, 6500, 6000, false, 2 },       /* an earlier one */
+    { 2, 2, 6000, 6000, 0, false, 2 },       /* cut off after the marks: they are there */
+    { 2, 2, 6000, 6500, 0, false, 4 },       /* more was lost, from the same time on */
+    { 1, 2, 6000, 6000, 0, false, 2 },       /* cut off between the two */
+    { 1, 2, 6000, 6500, 0, false, 2 },       /* and more was lost */
+    { 3, 2, 6000, 6000, 0, false, 4 },       /* after the first mark of the next gap */
+    { 0, 2, 0, 6500, 6000, true, 1 },        /* OVERFLOW is in an earlier round */
+    { 1, 1, 6000, UINT64_MAX, 0, false, 1 }, /* in a gap that is still open */
+    { 2, 1, 6000, UINT64_MAX, 0, false, 3 }, /* that begins again */
+};
+
+static unsigned put_made_marks(struct pt_log_writer *w, struct made *m, unsigned count,
+                               uint64_t end)
+{
+    for (unsigned i = 0; i < count; i++) {
+        uint32_t id = i % 2 ? POSIX_TRACE_RESUME : POSIX_TRACE_OVERFLOW;
+
+        make(&m[i], id, i == 0 || end == UINT64_MAX ? 5000 : end);
+        m[i].packet.first_no = i;
+        m[i].packet.chunk_seq = PT_LOG_MADE | end;
+        m[i].packet.chunk_off = id * PT_LOG_MADE_STEP + PT_LOG_MADE_LOSS;
+        if (w)
+            ck_assert_int_eq(pt_log_put_packet(w, &m[i].packet), 0);
+    }
+    return count;
+}
+
+/* Each OVERFLOW has one RESUME, and the last one is not before the end of the newest loss.  Time
+ * does not go back. */
 START_TEST(made_again)
 {
-    static const uint64_t when[] = { 5000, 6000, 5500, 5800 };
     struct pt_log_params params = log_params(POSIX_TRACE_APPEND, 1 << 20);
     struct pt_log_status status = { .watermark = 1000 };
     struct pt_log_packet packets[2];
-    struct pt_log_tail tail = tail_of(packets, 2);
+    struct pt_log_tail tail = tail_of(packets, made_cases[_i].tail);
     int fd = log_file();
     struct pt_log_writer *w = log_writer(fd, &params);
+    bool open = made_cases[_i].overflowing;
     struct pt_log_reader *r;
     struct pt_event e;
-    struct made m[4];
+    struct made m[3];
     uint64_t last = 0;
     unsigned n = 0;
 
     tail.author_count = 0;
-    for (unsigned i = 0; i < 4; i++)
-        make(&m[i], i % 2 ? POSIX_TRACE_RESUME : POSIX_TRACE_OVERFLOW, when[i]);
+    tail.lost_told = made_cases[_i].told;
+    tail.overflowing = open;
     ck_assert_int_eq(pt_log_end_round(w, &status, NULL, 0), 0);
-    ck_assert_int_eq(pt_log_put_packet(w, &m[0].packet), 0);
-    ck_assert_int_eq(pt_log_put_packet(w, &m[1].packet), 0);
+    put_made_marks(w, m, made_cases[_i].log, made_cases[_i].log_end);
     pt_log_writer_flush(w);
     pt_log_writer_free(w);
-    packets[0] = m[2].packet;
-    packets[1] = m[3].packet;
+    for (unsigned i = put_made_marks(NULL, m, made_cases[_i].tail, made_cases[_i].tail_end);
+         i-- > 0;)
+        packets[i] = m[i].packet;
     r = log_reader(fd);
     ck_assert_int_eq(pt_log_reader_set_tail(r, &tail), 0);
-    while (pt_log_reader_next(r, &e) == 1) {
+    for (; pt_log_reader_next(r, &e) == 1; n++) {
         ck_assert_uint_ge(e.ts, last);
+        ck_assert(open == (e.id == POSIX_TRACE_RESUME));
+        open = !open;
         last = e.ts;
-        n++;
     }
-    ck_assert_uint_eq(n, 4);
+    ck_assert_uint_eq(n, made_cases[_i].marks);
+    ck_assert(open == (made_cases[_i].tail_end == UINT64_MAX));
+    ck_assert(open || n == 0 || last == made_cases[_i].tail_end);
     pt_log_reader_free(r);
     close(fd);
 }
