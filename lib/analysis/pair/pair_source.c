@@ -82,8 +82,7 @@ int pt_pair_source_next(posixtrace_pair_run_t *run, struct pt_pair_source *s)
         s->type = pt_pair_type(run, s, e->id, &error);
         if (!s->type)
             return error;
-        if (s->type->is_mark && pt_gap_marks_lack_begin(&s->marks, s->trid, e->id) && s->any &&
-            !s->unread) {
+        if (s->type->is_mark && pt_gap_marks_lack_begin(&s->marks, e->id) && s->any && !s->unread) {
             s->unread = true; /* and the next call takes the event */
             set_item(s, PT_PAIR_ITEM_GAP, s->now);
             return 0;

@@ -43,7 +43,7 @@ static void end_gap(posixtrace_report_t *r, enum pt_report_gap why, int64_t ns)
 /* before_ns: the time of the event before, or PT_NONE_BEFORE. */
 static void take_mark(posixtrace_report_t *r, const struct posixtrace_event *e, int64_t before_ns)
 {
-    if (pt_gap_marks_lack_begin(&r->marks, r->trid, e->id) && before_ns != PT_NONE_BEFORE)
+    if (pt_gap_marks_lack_begin(&r->marks, e->id) && before_ns != PT_NONE_BEFORE)
         begin_gap(r, e->id == POSIX_TRACE_START ? PT_REPORT_GAP_STOPPED : PT_REPORT_GAP_OVERFLOW,
                   before_ns);
     switch (e->id) {

@@ -2,9 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 #include "analysis/metrics/run/gap_marks.h"
 
-#include "analysis/metrics/run/reader.h"
-
-bool pt_gap_marks_lack_begin(struct pt_gap_marks *marks, trace_id_t trid, trace_event_id_t id)
+bool pt_gap_marks_lack_begin(struct pt_gap_marks *marks, trace_event_id_t id)
 {
     bool full = id == POSIX_TRACE_OVERFLOW || id == POSIX_TRACE_RESUME;
     bool *open = full ? &marks->overflow : &marks->stop, was_open = *open;
@@ -12,5 +10,5 @@ bool pt_gap_marks_lack_begin(struct pt_gap_marks *marks, trace_id_t trid, trace_
     if (!full && id != POSIX_TRACE_STOP && id != POSIX_TRACE_START)
         return false;
     *open = id == POSIX_TRACE_OVERFLOW || id == POSIX_TRACE_STOP;
-    return !*open && !was_open && pt_reader_loops(trid);
+    return !*open && !was_open;
 }

@@ -17,7 +17,7 @@ struct pt_gap_marks {
 /* Takes the next START, STOP, OVERFLOW or RESUME; others do nothing.  True: a gap ends whose begin
  * the log does not have: a LOOP log gives it up, a filter leaves it out.  Then nothing is left of
  * the gap, and it is after the event before. */
-bool pt_gap_marks_lack_begin(struct pt_gap_marks *marks, trace_id_t trid, trace_event_id_t id);
+bool pt_gap_marks_lack_begin(struct pt_gap_marks *marks, trace_event_id_t id);
 /* In place of that event's time: there is none, or the reader has reported a gap after it. */
 #define PT_NONE_BEFORE INT64_MIN
 

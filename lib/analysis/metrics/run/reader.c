@@ -19,18 +19,6 @@ int pt_reader_rewind(trace_id_t trid)
     return error == EINVAL || error == ESPIPE ? 0 : error;
 }
 
-bool pt_reader_loops(trace_id_t trid)
-{
-    trace_attr_t attr;
-    int policy = POSIX_TRACE_APPEND;
-
-    if (posix_trace_get_attr(trid, &attr) != 0)
-        return false;
-    posix_trace_attr_getlogfullpolicy(&attr, &policy);
-    posix_trace_attr_destroy(&attr);
-    return policy == POSIX_TRACE_LOOP;
-}
-
 #ifdef PT_METRICS_POSIX
 
 enum { DATA_MAX = 4096 }; /* the metrics look at the first 16 */

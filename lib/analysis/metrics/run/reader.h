@@ -19,9 +19,6 @@ int pt_reader_next(trace_id_t trid, struct posixtrace_event *events, size_t most
 /* A log that has lost events and none that marks where, since a filter left these types out:
  * any two of its events may have others between them. */
 bool pt_reader_hides_losses(trace_id_t trid);
-/* A log that gives its oldest events up: also an OVERFLOW or STOP, and not yet what was before
- * it. */
-bool pt_reader_loops(trace_id_t trid);
 /* Such a log begins inside a gap in which some threads lost events and others did not. */
 bool pt_reader_begins_in_gap(trace_id_t trid);
 /* A log whose stream is still active: it may lose events later. */

@@ -104,7 +104,7 @@ static void note_gap(posixtrace_metric_run_t *run, const struct posixtrace_event
                      int64_t before_ns)
 {
     struct pt_engine *e = &run->engine;
-    bool unmarked = pt_gap_marks_lack_begin(&run->marks, run->trid, event->id);
+    bool unmarked = pt_gap_marks_lack_begin(&run->marks, event->id);
 
     unmarked = unmarked && before_ns != PT_NONE_BEFORE;
     if (unmarked)
