@@ -99,8 +99,9 @@ int posixtrace_next_events(trace_id_t trid, struct posixtrace_event *events, siz
  * missing, between the last event that was returned and the first of these, or the end; and if
  * CLOCK_REALTIME was set between them by more than 10 ms, so that their times cannot be compared.
  * Else it is false.  Events that the stream itself lost or left out are reported by its own events
- * (POSIX_TRACE_OVERFLOW, STOP, FILTER), in every kind of stream; where a filter keeps these out of
- * an active stream, or the stream was cleared, *gap reports the loss, and in a log nothing does.
+ * (POSIX_TRACE_OVERFLOW, STOP, FILTER), in every kind of stream.  Where a filter keeps these out,
+ * or an active stream was cleared, *gap reports the loss; in a log before each event of the flush
+ * round that has it, and before the next one.
  *
  * EINVAL  as posixtrace_next_events(), or gap is NULL
  */

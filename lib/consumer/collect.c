@@ -37,6 +37,8 @@ int pt_collect_init(struct pt_collect *r, struct pt_consumer *live,
     memset(r, 0, sizeof *r);
     r->live = live;
     r->sink = *sink;
+    /* A dead flush thread may have left one out. */
+    r->stop_hidden = live->seg->copy && pt_set_has(pt_seg_filter(live->seg->h), POSIX_TRACE_STOP);
     r->copy = malloc(PT_CHUNK_MAX);
     return r->copy ? 0 : -ENOMEM;
 }
@@ -115,12 +117,14 @@ static int put_due(struct pt_collect *r)
 
     if (start) {
         r->started_ts = a->start_ts;
+        pt_collect_note_control(r, POSIX_TRACE_START, pt_set_has(filter, POSIX_TRACE_START));
         if (!pt_set_has(filter, POSIX_TRACE_START))
             e = put_made(r, POSIX_TRACE_START, a->start_ts, filter, sizeof *filter);
     }
     if (e == 0 && resume && marks && !pt_set_has(filter, POSIX_TRACE_RESUME))
         e = put_made(r, POSIX_TRACE_RESUME, a->start_ts, NULL, 0);
     if (e == 0 && pt_auto_stop_take_stop(a, l->watermark)) {
+        r->hides |= (a->stop_out & PT_MARK_STOP) != 0;
         if (!(a->stop_out & PT_MARK_STOP) && pt_collect_in_window(r, a->gap_from - 1))
             e = put_made(r, POSIX_TRACE_STOP, a->gap_from, &one, sizeof one);
         if (e == 0 && marks && !(a->stop_out & PT_MARK_FULL_OVERFLOW))
@@ -132,7 +136,10 @@ static int put_due(struct pt_collect *r)
 /* OVERFLOW or RESUME of a loss with that end. */
 static int put_mark(struct pt_collect *r, uint32_t id, uint64_t ts, uint64_t end)
 {
-    return pt_losses_shows(&r->live->losses, id, ts) ? put_loss(r, id, ts, end) : 0;
+    bool shows = pt_losses_shows(&r->live->losses, id, ts);
+
+    r->hides |= !shows;
+    return shows ? put_loss(r, id, ts, end) : 0;
 }
 
 /* OVERFLOW or RESUME of losses that have no other mark (shm/loss_interval.h), when such a gap
@@ -142,12 +149,16 @@ static int put_missed(struct pt_collect *r)
     struct pt_consumer *l = r->live;
     uint64_t at;
     uint32_t id;
+    bool shows;
     int e;
 
     if (!pt_losses_missed_mark(&l->losses, l->accounts.delivered_ts, l->watermark, &id, &at))
         return 0;
+    shows = pt_losses_shows(&l->losses, id, at);
+    l->losses.overflow_hidden = id == POSIX_TRACE_OVERFLOW && !shows;
+    r->hides |= !shows;
     /* When OVERFLOW is made, the end is unknown. */
-    e = put_mark(r, id, at, id == POSIX_TRACE_RESUME ? at : UINT64_MAX);
+    e = shows ? put_loss(r, id, at, id == POSIX_TRACE_RESUME ? at : UINT64_MAX) : 0;
     if (e < 0)
         return e;
     pt_losses_missed_put(&l->losses);
@@ -207,6 +218,7 @@ static int put_gap(struct pt_collect *r)
     unsigned out = pt_loss_marks_now(r->live->seg->h);
     int e = 0;
 
+    r->hides |= !x->overflowing && out;
     if (!x->overflowing && !(out & PT_MARK_OVERFLOW))
         e = put_loss(r, POSIX_TRACE_OVERFLOW, r->gap_from, r->gap_to);
     if (e == 0 && !x->overflowing && !(out & PT_MARK_RESUME))
@@ -378,6 +390,7 @@ int pt_collect_write(struct pt_collect *r)
 
     r->more = false;
     r->touched_count = 0;
+    r->hides |= l->losses.overflowing && l->losses.overflow_hidden;
     e = learn_windows(r);
     if (e == 0)
         e = put_missed(r);

@@ -60,6 +60,9 @@ struct pt_collect {
     uint8_t *copy;             /* copy of a chunk that LOOP may recycle meanwhile */
     bool more;                 /* events newer than the watermark are left */
     bool unfinished;           /* the previous round failed half-way */
+    bool hides;                /* the filter left out a mark of missing events; until a
+                                * ROUND says so */
+    bool stop_hidden;          /* the last STOP was left out, and the stream not started since */
     bool overflow;             /* LOOP: events were overwritten, and OVERFLOW is due */
     uint64_t gap_from, gap_to; /* LOOP: what was overwritten while a round wrote it; 0: nothing */
     uint64_t made_no, made_ts; /* of events that the consumer makes: number of the next, time of
@@ -94,6 +97,8 @@ enum { PT_ROUND_AGAIN = 1 };
 int pt_collect_windows(struct pt_collect *r);
 /* Makes runs of the records of one chunk that are older than the watermark. */
 int pt_collect_chunk(struct pt_collect *r, struct pt_cursor *c);
+/* Notes whether the filter leaves out a START, STOP or FILTER.  The last STOP of all is no gap. */
+void pt_collect_note_control(struct pt_collect *r, uint32_t id, bool hidden);
 /* An event with the time of its STOP is in the window; STOP is written after it. */
 bool pt_collect_in_window(const struct pt_collect *r, uint64_t ts);
 /* What a cycle reports of the writers: what has changed; at the seam of two pieces of a log,

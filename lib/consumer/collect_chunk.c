@@ -188,6 +188,13 @@ static void add_to_run(struct pt_collect *r, const struct pt_cursor *c, struct r
         run->counted = false;
 }
 
+void pt_collect_note_control(struct pt_collect *r, uint32_t id, bool hidden)
+{
+    r->hides |= hidden && (id == POSIX_TRACE_FILTER || (id == POSIX_TRACE_START && r->stop_hidden));
+    if (id == POSIX_TRACE_START || id == POSIX_TRACE_STOP)
+        r->stop_hidden = hidden && id == POSIX_TRACE_STOP;
+}
+
 /* Adds one record to the run, or skips and accounts for it.  It allocates first, so that a failure
  * changes nothing. */
 static int take_record(struct pt_collect *r, struct pt_cursor *c, struct run *run)
@@ -204,6 +211,8 @@ static int take_record(struct pt_collect *r, struct pt_cursor *c, struct run *ru
     if (t)
         pt_account_add(t, c->no, fate);
     pt_consumer_note_refused(l, fate);
+    if (control && c->record.ts >= l->clear_ts)
+        pt_collect_note_control(r, c->record.id, c->record.truncated);
     if (fate == PT_FATE_OVERWRITTEN)
         pt_losses_note(&l->losses, c->record.ts);
     if (fate == PT_FATE_DELIVER && c->record.ts < l->accounts.delivered_ts)

@@ -139,7 +139,7 @@ static int gather_syncs(struct pt_tail *t, struct corpse *c)
 }
 
 /* The remaining events of the stream, in one round. */
-static int gather_packets(struct corpse *c)
+static int gather_packets(struct corpse *c, bool *hides)
 {
     struct pt_collect_sink sink = { keep_packet, c };
     struct pt_collect *round = malloc(sizeof *round); /* too large for a small stack */
@@ -155,6 +155,7 @@ static int gather_packets(struct corpse *c)
     pt_accounts_take(&c->live.accounts, true);
     if (r == 0)
         r = pt_collect_write(round);
+    *hides = round->hides;
     pt_collect_deinit(round);
     free(round);
     return r;
@@ -169,7 +170,7 @@ static int gather(struct pt_tail *t, struct corpse *c, int dir)
         r = pt_consumer_init(&c->live, &c->seg);
     if (r == 0) {
         pt_losses_restore(&c->live.losses);
-        r = gather_packets(c);
+        r = gather_packets(c, &t->tail.status.hides);
     }
     if (r == 0)
         r = pt_checkpoint_tail(&c->live.accounts, &t->tail);

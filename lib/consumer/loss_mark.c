@@ -33,6 +33,8 @@ void pt_losses_restore(struct pt_losses *x)
     x->told = b->lost_last;
     x->missed_known = b->missed_known;
     x->overflowing = b->overflowing != 0;
+    /* The dead flush thread may have left it out. */
+    x->overflow_hidden = x->overflowing && pt_set_has(pt_seg_filter(h), POSIX_TRACE_OVERFLOW);
     x->since = h->books[h->books_now & 1u].watermark;
 }
 

@@ -285,10 +285,12 @@ int pt_flush_cycle(struct pt_flusher *f, enum pt_totals which)
     seam = seam && e == 0;
     pt_switches_name(f->round.switches, &l->accounts, &names, f->writer);
     pt_assert(f->holds && (totals || count == 0));
+    status.hides = f->round.hides;
     /* Without memory for the totals the round repeats those of the previous one. */
     if (e < 0)
         says = NULL;
     e = end_round(f, which, says, totals, count);
+    f->round.hides = f->round.hides && (e < 0 || !says);
     free(totals);
     commit(f, seam && e == 0);
     if (whole && !f->round.more && pt_merge_top(&l->cursors.merge) == NULL)

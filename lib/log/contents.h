@@ -95,6 +95,7 @@ struct pt_log_status {
     uint64_t recorded_unknown_author;
     uint64_t lost_switches; /* context switches that the kernel lost; in none of the above */
     bool outlived;          /* of the last round: traced processes are still running */
+    bool hides;             /* of this round: the filter left out a mark of missing events */
 };
 
 /*

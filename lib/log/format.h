@@ -101,6 +101,7 @@ enum pt_packet_type {
 #define PT_ROUND_CONTINUES 1u /* ROUND: the next part continues the round */
 #define PT_ROUND_ALL       2u /* ROUND: lists all authors; forget those listed before */
 #define PT_ROUND_EMERGENCY 4u /* ROUND: the emergency status in the header block */
+#define PT_ROUND_HIDES     8u /* ROUND: the filter left out a mark of missing events in the round */
 #define PT_END_ALONE       1u /* END: of a recovery that did not find the dead writer's segment */
 #define PT_END_OUTLIVED    2u /* END: of a shutdown, at which traced processes were running */
 #define PT_END_CONTINUED   4u /* END: of a piece; the stream ran on, and the next piece has more */

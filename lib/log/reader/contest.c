@@ -49,6 +49,7 @@ static int begin_contest(struct pt_log_reader *r)
 
 static int collect(struct pt_log_reader *r)
 {
+    r->gap |= r->round.hides;
     pt_reader_round_clear(&r->round);
     r->source.keep = PT_SOURCE_KEEP_NOTHING;
     r->round.number++;

@@ -91,6 +91,7 @@ static int take_round(struct pt_log_reader *r, const struct pt_packet_round *p)
     struct pt_follow *f = &r->follow;
 
     pt_reader_note_full(r, p);
+    pt_reader_note_hidden(r, &p->head);
     f->missing = f->missing || f->packets != p->packets;
     f->seen = p->head.round;
     f->packets = 0;

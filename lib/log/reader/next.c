@@ -132,7 +132,7 @@ int pt_log_reader_next_whole(struct pt_log_reader *r, struct pt_event *e, bool *
         r->gap |= !full->reported;
         full->reported = true;
     }
-    *gap = r->gap;
+    *gap = r->gap || (rc == 1 && r->round.hides);
     r->gap = r->gap && rc < 0;
     return rc;
 }
@@ -144,7 +144,7 @@ bool pt_log_reader_near(struct pt_log_reader *r, struct pt_event *e)
     struct pt_packet_cursor *c = r->round.current;
     struct pt_decoder before;
 
-    if (pt_unlikely(!c || r->seeking))
+    if (pt_unlikely(!c || r->seeking || r->round.hides))
         return false;
     before = c->decoder;
     if (c->cells.left) {

@@ -17,7 +17,7 @@ void pt_reader_round_clear(struct pt_reader_round *round)
     pt_loser_tree_reset(&round->contest, 0);
     pt_loser_tree_reset(&round->packets, 0);
     round->current = NULL;
-    round->damaged = round->unsorted = false;
+    round->damaged = round->hides = round->unsorted = false;
     round->note_count = 0;
     /* Buffers stay for the next round, but not those of a crowd, and no more than a round
      * may hold. */

@@ -41,6 +41,13 @@ static int note_data(struct pt_log_reader *r, const struct pt_packet_head *packe
                           pt_reader_unpacked_bytes(p));
 }
 
+/* The round that was collected is whole.  Without events its gap is before the next one. */
+static void hide(struct pt_log_reader *r, bool hides)
+{
+    r->round.hides |= hides && r->round.note_count > 0;
+    r->gap |= hides && r->round.note_count == 0;
+}
+
 int pt_reader_note_tail(struct pt_log_reader *r)
 {
     int error = 0;
@@ -52,6 +59,7 @@ int pt_reader_note_tail(struct pt_log_reader *r)
                                                  .first_ts = r->tail[i].first_ts,
                                                  .last_ts = r->tail[i].last_ts },
                                0);
+    hide(r, r->tail_hides);
     return error;
 }
 
@@ -127,6 +135,11 @@ void pt_reader_note_full(struct pt_log_reader *r, const struct pt_packet_round *
         f->watermark = packet->state.watermark;
 }
 
+void pt_reader_note_hidden(struct pt_log_reader *r, const struct pt_packet_head *packet)
+{
+    hide(r, (packet->flags & PT_ROUND_HIDES) != 0);
+}
+
 /* At the end of the log: true if packets remain that no ROUND covers, if ROUNDs are missing
  * that END counts, or if the log lost events after the last ROUND.  With the dead writer's
  * segment only unreadable bytes can be missing. */
@@ -162,6 +175,8 @@ int pt_reader_collect(struct pt_log_reader *r)
             rc = 0;
         if (rc)
             return rc;
+        if (packet->type == PT_PACKET_ROUND)
+            pt_reader_note_hidden(r, packet);
         if ((packet->type == PT_PACKET_ROUND && r->round.note_count &&
              !(packet->flags & PT_ROUND_CONTINUES)) ||
             is_excessive(r))

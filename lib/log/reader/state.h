@@ -97,6 +97,8 @@ struct pt_reader_round {
     size_t held;                      /* bytes of whole packets that the cursors unpacked */
     uint64_t largest;                 /* sum of the cursors' */
     bool damaged;                     /* some of its events are missing */
+    bool hides;                       /* before each event, and after, others may be missing, as
+                                       * the filter left out the marks */
     bool unsorted;                    /* an author's notes are not in the order of time */
 };
 
@@ -268,7 +270,7 @@ struct pt_log_reader {
     uint64_t booked_lsn;        /* with a tail: its books know the packets up to here */
     struct pt_log_packet *tail; /* packets that the log does not have, or NULL */
     size_t tail_count;
-    bool has_tail, tail_taken;
+    bool has_tail, tail_taken, tail_hides;
 
     struct pt_namesake namesakes[PT_NAMESAKES]; /* by tid */
 };
@@ -360,6 +362,7 @@ int pt_reader_first_packet(struct pt_log_reader *r, struct pt_packet_cursor **c)
 void pt_reader_packet_done(struct pt_log_reader *r, struct pt_packet_cursor *c);
 
 /* Called for each ROUND, after the packets that it covers were noted. */
+void pt_reader_note_hidden(struct pt_log_reader *r, const struct pt_packet_head *packet);
 void pt_reader_note_full(struct pt_log_reader *r, const struct pt_packet_round *packet);
 
 /* name.c */

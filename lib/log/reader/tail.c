@@ -400,6 +400,7 @@ int pt_log_reader_set_tail(struct pt_log_reader *r, struct pt_log_tail *tail)
         r->tail_texts = tail;
         r->booked_lsn = tail->booked.lsn;
         r->has_tail = true;
+        r->tail_hides = tail->status.hides;
         r->counted = false;
     }
     return error;

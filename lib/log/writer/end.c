@@ -200,7 +200,7 @@ int pt_log_complete(struct pt_log_writer *w, int end, const struct pt_log_status
         error = pt_log_writer_stop(w);
     /* Once the emergency status is gone, a log that is cut here needs its numbers.  The dead
      * writer's segment, where it is found later, may have more of the round. */
-    if (!error && (w->part_open || w->part_goes_on || w->emergency))
+    if (!error && (w->part_open || w->part_goes_on || w->emergency || w->status.hides))
         error = pt_log_writer_round(w, w->alone ? PT_ROUND_CONTINUES : 0);
     if (!error)
         error = pt_log_writer_flush(w);

@@ -183,6 +183,10 @@ int pt_log_writer_round(struct pt_log_writer *w, unsigned flags)
     w->replace.lsn = w->lsn;
     w->replace.bytes = replaceable ? bytes : 0;
     p->head.flags = (uint16_t)(flags | (all ? PT_ROUND_ALL : 0));
+    if (!(flags & PT_ROUND_CONTINUES)) {
+        p->head.flags |= w->status.hides ? PT_ROUND_HIDES : 0;
+        w->status.hides = false;
+    }
     pt_log_writer_seal(w, &p->head, PT_PACKET_ROUND, bytes);
     w->last_round_lsn = w->lsn;
     pt_output_commit(&w->out, bytes, 0, 0);

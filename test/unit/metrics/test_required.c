@@ -122,6 +122,8 @@ static void filter(trace_id_t trid, const posixtrace_metric_t *metric, bool by_h
 }
 
 /* A small stream in front of a log. */
+enum filtering { REQUIRED, BY_HAND, HALFWAY };
+
 static trace_id_t create(const posixtrace_metric_t *metric, int fd, bool by_hand)
 {
     trace_attr_t attr;
@@ -138,14 +140,19 @@ static trace_id_t create(const posixtrace_metric_t *metric, int fd, bool by_hand
 }
 
 /* It is flooded until it has lost something. */
-static void record(const posixtrace_metric_t *metric, int fd, bool by_hand)
+static void record(const posixtrace_metric_t *metric, int fd, enum filtering filtering)
 {
-    trace_id_t trid = create(metric, fd, by_hand);
+    trace_id_t trid = create(metric, fd, filtering == BY_HAND);
     unsigned floods = 0;
 
     ck_assert_int_eq(posix_trace_start(trid), 0);
     while (!has_lost(trid))
         ck_assert_uint_lt(++floods, FLOODS_MAX);
+    if (filtering == HALFWAY) {
+        filter(trid, metric, true);
+        while (!has_lost(trid))
+            ck_assert_uint_lt(++floods, FLOODS_MAX);
+    }
     ck_assert_int_eq(posix_trace_shutdown(trid), 0);
 }
 
@@ -225,7 +232,7 @@ START_TEST(a_loss_is_seen)
 
         ck_assert_int_ge(fd, 0);
         ck_assert_uint_lt(trials, 50);
-        record(metric, fd, _i == 1);
+        record(metric, fd, (enum filtering)_i);
         torn = check_log(metric, fd);
         close(fd);
     }
@@ -444,7 +451,7 @@ static void add(TCase *tc)
 {
     tcase_set_timeout(tc, 60);
     tcase_add_loop_test(tc, marks_are_required, 0, 2);
-    tcase_add_loop_test(tc, a_loss_is_seen, 0, 2);
+    tcase_add_loop_test(tc, a_loss_is_seen, 0, 3);
     tcase_add_loop_test(tc, a_live_gap_without_marks_is_seen, 0, 7);
     tcase_add_test(tc, losses_of_a_log_that_grows_are_seen);
 }
