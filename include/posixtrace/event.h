@@ -98,10 +98,11 @@ int posixtrace_next_events(trace_id_t trid, struct posixtrace_event *events, siz
  * event of the first thread whose events did not fit.  *gap is true if events were skipped, or are
  * missing, between the last event that was returned and the first of these, or the end; and if
  * CLOCK_REALTIME was set between them by more than 10 ms, so that their times cannot be compared.
- * Else it is false.  Events that the stream itself lost or left out are reported by its own events
- * (POSIX_TRACE_OVERFLOW, STOP, FILTER), in every kind of stream.  Where a filter keeps these out,
- * or an active stream was cleared, *gap reports the loss; in a log before each event of the flush
- * round that has it, and before the next one.
+ * Else it is false.  A recovery of a LOOP log overwrites events that a program that has it open
+ * has not read yet: these are missing, too.  Events that the stream itself lost or left out are
+ * reported by its own events (POSIX_TRACE_OVERFLOW, STOP, FILTER), in every kind of stream.  Where
+ * a filter keeps these out, or an active stream was cleared, *gap reports the loss; in a log before
+ * each event of the flush round that has it, and before the next one.
  *
  * EINVAL  as posixtrace_next_events(), or gap is NULL
  */

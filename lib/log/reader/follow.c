@@ -55,12 +55,16 @@ static void drop_round(struct pt_log_reader *r)
 
 /* False: the packet was delivered before.  At the start of reading, the first part that the
  * walk meets is the oldest one in the file. */
-static bool is_new(struct pt_follow *f, const struct pt_packet_head *p)
+static bool is_new(struct pt_log_reader *r, const struct pt_packet_head *p, uint64_t offset)
 {
+    struct pt_follow *f = &r->follow;
+
     if ((p->type != PT_PACKET_DATA && p->type != PT_PACKET_ROUND) || p->round <= f->part)
         return false;
-    if (f->seen == 0)
+    if (f->seen == 0 && f->packets == 0) {
         f->seen = p->round - 1;
+        f->missing = pt_reader_starts_late(r, offset);
+    }
     if (p->round != f->seen + 1) {
         f->missing = true;
         f->seen = p->round - 1;
@@ -119,6 +123,10 @@ static int take_rest(struct pt_log_reader *r)
     struct pt_follow *f = &r->follow;
     int error;
 
+    if (f->part < r->last_part && pt_reader_ends_early(r)) {
+        f->missing = true;
+        f->seen = r->last_part - 1;
+    }
     if (f->missing) {
         f->gap = true;
         f->missing = false;
@@ -145,7 +153,7 @@ int pt_reader_collect_whole(struct pt_log_reader *r)
         rc = pt_walk_next(&r->walk, &packet, &offset);
         if (rc <= 0)
             break;
-        if (!is_new(f, packet))
+        if (!is_new(r, packet, offset))
             rc = GO_ON;
         else if (packet->type == PT_PACKET_DATA)
             rc = take_data(r, packet);

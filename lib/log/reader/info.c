@@ -107,7 +107,8 @@ int pt_log_reader_info(struct pt_log_reader *r, struct posixtrace_info *info)
     info->peak_bytes = s->peak_bytes;
     info->reserved_bytes = s->reserved_bytes;
     info->advised_size = s->advised_size;
-    info->skipped_bytes = r->unlearned + r->bad_inside + (surveyed ? r->skipped : r->walk.skipped);
+    info->skipped_bytes = r->unlearned + r->bad_inside +
+                          (surveyed && r->skipped > r->walk.skipped ? r->skipped : r->walk.skipped);
     info->flush_error = s->flush_error;
     info->set_back = count_set_back(r);
     return 0;

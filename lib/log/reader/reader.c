@@ -192,6 +192,7 @@ void pt_reader_restart(struct pt_log_reader *r, uint64_t from)
     pt_input_forget(&r->source);
     r->source.keep = PT_SOURCE_KEEP_NOTHING;
     pt_reader_walk(r, &r->walk, &r->source, from);
+    r->start_at = from == r->first_offset ? r->first_at : from;
     r->tail_taken = false;
     r->seeking = r->found = false;
     r->ended = false;
@@ -354,6 +355,7 @@ int pt_log_reader_new(struct pt_log_reader **reader, int fd)
     }
     r->most_notes = PT_ROUND_NOTES;
     r->most_unpacked = PT_ROUND_UNPACKED;
+    r->known_lsn = PT_NO_LIMIT;
     pt_index_init(&r->index);
     pt_author_stats_init(&r->totals);
     pt_loser_tree_init(&r->round.contest);

@@ -74,8 +74,24 @@ static void mark_gap(struct pt_log_reader *r)
     r->gap = r->round.damaged = true;
 }
 
+bool pt_reader_starts_late(struct pt_log_reader *r, uint64_t offset)
+{
+    if (r->known_lsn == PT_NO_LIMIT || offset == r->start_at)
+        return false;
+    r->bad_inside += offset - r->start_at + (offset < r->start_at ? r->ring_bytes : 0);
+    return true;
+}
+
+bool pt_reader_ends_early(struct pt_log_reader *r)
+{
+    if (r->known_lsn == PT_NO_LIMIT || r->walk.last_lsn == r->known_lsn)
+        return false;
+    r->bad_inside += r->scanned.last.bytes;
+    return true;
+}
+
 /* Counts a packet before it is noted.  Missing packets may belong to the round that follows. */
-static void count_packet(struct pt_log_reader *r, const struct pt_packet_head *p)
+static void count_packet(struct pt_log_reader *r, const struct pt_packet_head *p, uint64_t offset)
 {
     struct pt_count *c = &r->count;
     const struct pt_packet_round *round = (const void *)p;
@@ -89,7 +105,7 @@ static void count_packet(struct pt_log_reader *r, const struct pt_packet_head *p
         mark_gap(r);
         c->packets = 0;
     }
-    if (!c->begun && c->skipped)
+    if (!c->begun && (c->skipped || pt_reader_starts_late(r, offset)))
         mark_gap(r); /* before the first packet */
     if (!c->begun)
         c->lost = p->round == 1 ? 0 : UINT64_MAX; /* of a LOOP log it is not known */
@@ -155,6 +171,17 @@ static bool is_cut(const struct pt_log_reader *r)
            (c->lost != UINT64_MAX && c->lost != r->state.lost[POSIXTRACE_LOST_LOG_ERROR]);
 }
 
+/* A recovery has overwritten the newest packets of the log: only if these ended a round are the
+ * events of the tail good after the gap. */
+static void mark_end(struct pt_log_reader *r)
+{
+    bool early = pt_reader_ends_early(r);
+
+    if (is_cut(r) || (early && (r->round.note_count || !r->ends_whole)))
+        mark_gap(r);
+    r->gap |= early;
+}
+
 int pt_reader_collect(struct pt_log_reader *r)
 {
     const struct pt_packet_head *packet;
@@ -164,7 +191,7 @@ int pt_reader_collect(struct pt_log_reader *r)
     if (r->follow.on)
         return pt_reader_collect_whole(r);
     while ((rc = pt_walk_next(&r->walk, &packet, &offset)) == 1) {
-        count_packet(r, packet);
+        count_packet(r, packet, offset);
         if (packet->type == PT_PACKET_DATA)
             rc = note_data(r, packet, offset);
         else if (packet->type == PT_PACKET_END && !r->source.seekable)
@@ -184,8 +211,8 @@ int pt_reader_collect(struct pt_log_reader *r)
     }
     if (rc < 0)
         return rc;
-    if (!r->ended && is_cut(r))
-        mark_gap(r);
+    if (!r->ended)
+        mark_end(r);
     r->ended = true;
     if (!r->tail_taken)
         rc = pt_reader_note_tail(r);

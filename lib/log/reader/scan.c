@@ -21,6 +21,7 @@ void pt_reader_walk(const struct pt_log_reader *r, struct pt_walk *walk, struct 
     source->pads = r->ring_bytes != 0;
     if (!r->ring_bytes) {
         pt_walk_init(walk, source, r->seed, from, r->data_end);
+        walk->most_lsn = r->known_lsn;
         return;
     }
     if (from >= r->first_offset) {
@@ -34,6 +35,7 @@ void pt_reader_walk(const struct pt_log_reader *r, struct pt_walk *walk, struct 
     walk->started = r->has_end;
     walk->area = (struct pt_segment){ PT_LOG_DATA_START, ring_end };
     walk->newest_lsn = r->newest_lsn;
+    walk->most_lsn = r->known_lsn;
     walk->stop_at_newest = r->has_end;
 }
 
@@ -132,7 +134,7 @@ static bool is_clear(const struct pt_log_reader *r, const struct pt_packet_round
 static void survey_clear(struct pt_log_reader *r, uint64_t from)
 {
     r->first_offset = from;
-    r->events = r->bytes = r->first_ts = r->last_ts = 0;
+    r->events = r->bytes = r->first_ts = r->last_ts = r->first_lsn = 0;
     pt_index_clear(&r->index);
 }
 
@@ -153,8 +155,13 @@ static void note_new(struct pt_log_reader *r, const struct pt_packet_head *packe
 {
     const struct pt_packet_round *round = (const void *)packet;
 
-    if (!r->first_lsn && (packet->type == PT_PACKET_DATA || packet->type == PT_PACKET_ROUND))
+    if (packet->type != PT_PACKET_DATA && packet->type != PT_PACKET_ROUND)
+        return;
+    if (!r->first_lsn) {
         r->first_lsn = packet->lsn;
+        r->first_at = offset;
+    }
+    r->last_part = packet->round;
     if (packet->type == PT_PACKET_ROUND && !(packet->flags & PT_ROUND_CONTINUES)) {
         r->whole.lsn = packet->lsn;
         r->whole.part = packet->round;
@@ -163,8 +170,7 @@ static void note_new(struct pt_log_reader *r, const struct pt_packet_head *packe
         for (unsigned c = 0; c < PT_LOSS_CAUSES; c++)
             r->whole.lost += pt_cause_is_of_log(c) ? round->state.lost[c] : 0;
     }
-    if (r->follow.on && r->follow.from == 0 && packet->round > r->follow.part &&
-        (packet->type == PT_PACKET_DATA || packet->type == PT_PACKET_ROUND))
+    if (r->follow.on && r->follow.from == 0 && packet->round > r->follow.part)
         r->follow.from = offset;
 }
 
@@ -174,7 +180,7 @@ void pt_reader_forget_scan(struct pt_log_reader *r)
     pt_author_stats_clear(&r->totals);
     memset(&r->state, 0, sizeof r->state);
     r->state_lsn = r->events = r->bytes = r->first_ts = r->last_ts = 0;
-    r->skipped = r->early_events = r->first_lsn = 0;
+    r->skipped = r->early_events = r->first_lsn = r->first_at = r->last_part = 0;
     memset(&r->whole, 0, sizeof r->whole);
     r->scanned.good = false;
 }

@@ -228,6 +228,8 @@ struct pt_log_reader {
     uint64_t given_up;      /* it names that part as the oldest one: those before it are lost */
     uint64_t early_events;  /* found in packets before that, but for parts that are lost */
     uint64_t first_lsn;     /* of the oldest packet of a round; 0: none */
+    uint64_t first_at;      /* its offset */
+    uint64_t last_part;     /* of the newest packet of a round */
     struct {
         uint64_t lsn, part, watermark; /* of the last ROUND that ends a round; 0: none */
         uint64_t lost;                 /* lost by the log, from its own counts */
@@ -238,7 +240,7 @@ struct pt_log_reader {
     struct pt_scanned scanned;
     uint64_t skipped;    /* bytes, by the scan */
     uint64_t unlearned;  /* bytes of names and sync points, without a copy */
-    uint64_t bad_inside; /* bytes, of packets whose records were not readable */
+    uint64_t bad_inside; /* bytes, of packets whose records were not readable, or are gone */
     int error;           /* that ended reading, until the next rewind */
     bool counted;
     uint64_t counts[PT_ID_MAX];
@@ -268,6 +270,9 @@ struct pt_log_reader {
     bool given;
 
     uint64_t booked_lsn;        /* with a tail: its books know the packets up to here */
+    uint64_t known_lsn;         /* of the last packet that the tail completes, or PT_NO_LIMIT */
+    uint64_t start_at;          /* reading begins with the packet of a round there */
+    bool ends_whole;            /* the last packet of the log ends a round */
     struct pt_log_packet *tail; /* packets that the log does not have, or NULL */
     size_t tail_count;
     bool has_tail, tail_taken, tail_hides;
@@ -328,6 +333,11 @@ uint64_t pt_reader_last_of(const struct pt_reader_round *round, uint64_t wid, ui
 int pt_reader_sort_notes(struct pt_reader_round *round);
 
 /* round.c */
+/* The packet of a round that the walk gives first is at offset.  True: a recovery has overwritten
+ * others before it, whose bytes become unreadable ones. */
+bool pt_reader_starts_late(struct pt_log_reader *r, uint64_t offset);
+/* The walk has ended.  True: a recovery has overwritten the newest packets; in the same way. */
+bool pt_reader_ends_early(struct pt_log_reader *r);
 /* Collects the packets of the next round that has any.  1; 0: none is left; negative errno. */
 int pt_reader_collect(struct pt_log_reader *r);
 /* The cursor's packet was read; bytes left of it are bad. */

@@ -26,6 +26,11 @@
  * and whether the last mark is an OVERFLOW (put_marks).  They are put as a pair: no event of the
  * tail is from before the end of the loss, so RESUME is between the two sides of each part of it
  * that has no marks yet.
+ *
+ * While they are read, another process may recover the log: it adds the same events to the file,
+ * and in a ring overwrites older ones.  The packets that it adds have higher numbers than those
+ * that the log had here (known_lsn), and are passed over.  So no event is read twice; for events
+ * that were overwritten before they were read, the reader marks a gap.
  */
 #include <errno.h>
 #include <posixtrace/info.h>
@@ -373,6 +378,9 @@ int pt_log_reader_set_tail(struct pt_log_reader *r, struct pt_log_tail *tail)
     error = list_shares(&u);
 
     r->scanned.good = false; /* the totals will be those of both */
+    if (!r->has_end)
+        r->known_lsn = r->walk.most_lsn = r->scanned.last.lsn;
+    r->ends_whole = r->whole.part == r->last_part;
     r->logged_syncs = r->sync_count;
     for (size_t i = 0; i < tail->sync_count && !error; i++)
         error = pt_reader_add_sync(r, &tail->syncs[i]);

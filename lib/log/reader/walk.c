@@ -14,7 +14,11 @@
 void pt_walk_init(struct pt_walk *w, struct pt_input *source, uint32_t seed, uint64_t from,
                   uint64_t to)
 {
-    *w = (struct pt_walk){ .source = source, .seed = seed, .bad_from = NONE, .work = FIRST_WORK };
+    *w = (struct pt_walk){ .source = source,
+                           .seed = seed,
+                           .most_lsn = PT_NO_LIMIT,
+                           .bad_from = NONE,
+                           .work = FIRST_WORK };
     w->offset = from;
     pt_walk_add_segment(w, from, to);
 }
@@ -71,6 +75,8 @@ static enum verdict judge(const struct pt_walk *w, const struct pt_packet_head *
 {
     if (w->any_order)
         return GIVE;
+    if (p->lsn > w->most_lsn)
+        return w->passed_newest ? END : PASS_OVER;
     if (!w->ring || !w->newest_lsn)
         return p->lsn > w->last_lsn ? GIVE : PASS_OVER;
     if (w->passed_newest)
@@ -136,7 +142,7 @@ static int take(struct pt_walk *w, const struct pt_packet_head *p)
         return 0;
     }
     if (verdict == PASS_OVER) {
-        if (!w->ring)
+        if (!w->ring || p->lsn > w->most_lsn)
             begin_bad(w);
         w->offset += p->bytes;
         return -1;

@@ -21,6 +21,8 @@ struct pt_segment {
     uint64_t from, to; /* file offsets */
 };
 
+#define PT_NO_LIMIT UINT64_MAX
+
 struct pt_walk {
     struct pt_input *source;
     uint32_t seed;
@@ -30,6 +32,7 @@ struct pt_walk {
     uint64_t offset;        /* of the next byte to look at */
     uint64_t last_lsn;      /* of the packet before */
     uint64_t newest_lsn;    /* ring: of the newest ROUND; else 0 */
+    uint64_t most_lsn;      /* packets with a higher number are not of the log; or PT_NO_LIMIT */
     bool ring;
     bool any_order; /* returns packets with any number */
     bool passed_newest;
