@@ -204,7 +204,7 @@ int pt_stream_recover(int fd, uint64_t lost, struct posixtrace_recover_report *r
     e = pt_log_claim(&claim, fd);
     if (e < 0)
         return e;
-    e = claim.size == 0 ? pt_recover_empty(&claim) : 0;
+    e = pt_recover_empty(&claim);
     if (e == 0 || e == -ENOENT) /* which is no log, and is refused as any such file */
         e = recover_claimed(&claim, lost, report);
     end = pt_log_claim_end(&claim);

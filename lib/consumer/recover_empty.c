@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include "base/sys.h"
 #include "consumer/recover_empty.h"
+#include "log/byteorder.h"
 #include "log/format.h"
 #include "log/writer/writer.h"
 #include "place/dir.h"
@@ -98,12 +99,96 @@ static int make_block(const struct pt_seg_header *h, uint8_t block[PT_LOG_DATA_S
     return e;
 }
 
+/* The first byte at or after from that is not zero; the file's size: there is none.  Or negative
+ * errno. */
+static off_t find_data(const struct pt_log_claim *c, off_t from)
+{
+    uint8_t piece[4096];
+
+    while (from < c->size) {
+        /* The position of the caller's description is not ours to move. */
+        off_t data = c->own.file.fd >= 0 ? lseek(c->own.file.fd, from, SEEK_DATA) : from;
+        ssize_t n;
+
+        if (data < 0 && errno == ENXIO)
+            break;
+        from = data > from ? data : from;
+        n = pread(c->fd, piece, sizeof piece, from);
+        if (n < 0)
+            return -errno;
+        if (n == 0)
+            break;
+        for (ssize_t i = 0; i < n; i++)
+            if (piece[i])
+                return from + i;
+        from += n;
+    }
+    return c->size;
+}
+
+/* Is a packet of that log there?  The kill may have cut off its end. */
+static int has_packet(const struct pt_log_claim *c, off_t at, const uint8_t id[16])
+{
+    struct pt_packet_head head = { .magic = 0 };
+    uint32_t bytes;
+    uint8_t *p;
+    int e = -ENOENT;
+
+    if (at % PT_PACKET_ALIGN || pread(c->fd, &head, sizeof head, at) != (ssize_t)sizeof head ||
+        !pt_packet_is_plausible(&head, PT_PACKET_MAX))
+        return -ENOENT;
+    bytes = pt_le32(head.bytes);
+    if ((off_t)bytes > c->size - at)
+        return 0;
+    p = malloc(bytes);
+    if (!p)
+        return -ENOMEM;
+    if (pread(c->fd, p, bytes, at) == (ssize_t)bytes &&
+        pt_packet_is_whole((const void *)p, pt_packet_seed(id)))
+        e = 0;
+    free(p);
+    return e;
+}
+
+/* Has the file nothing but what a cut of that log has left, and what its writer wrote then?  0;
+ * -ENOENT: it has something else. */
+static int is_rest_of(const struct pt_log_claim *c, const uint8_t head[PT_LOG_HEADER_SIZE],
+                      const uint8_t id[16])
+{
+    off_t at = pt_log_header_is_cut(head, id) ? find_data(c, PT_LOG_HEADER_SIZE) : -ENOENT;
+
+    return at < 0 ? (int)at : at < c->size ? has_packet(c, at, id) : 0;
+}
+
+/* The first bytes of the file.  1: the rest of a header, of whichever log; 0; negative errno. */
+static int read_head(const struct pt_log_claim *c, uint8_t head[PT_LOG_HEADER_SIZE])
+{
+    struct pt_log_header h;
+    ssize_t n;
+
+    memset(head, 0, PT_LOG_HEADER_SIZE);
+    n = pread(c->fd, head, PT_LOG_HEADER_SIZE, 0);
+    if (n < 0)
+        return -errno;
+    memcpy(&h, head, sizeof h);
+    if (n == PT_LOG_HEADER_SIZE && pt_log_header_open(&h))
+        return 0;
+    return pt_log_header_is_cut(head, head + offsetof(struct pt_log_header, id));
+}
+
 int pt_recover_empty(struct pt_log_claim *c)
 {
-    struct pt_seg_header *h = pt_seg_new_headers(2);
-    uint8_t *block = malloc(PT_LOG_DATA_START);
-    int e = h && block ? find_segment(c->fd, h) : -ENOMEM;
+    uint8_t head[PT_LOG_HEADER_SIZE], *block;
+    struct pt_seg_header *h;
+    int e = read_head(c, head);
 
+    if (e != 1)
+        return e;
+    h = pt_seg_new_headers(2);
+    block = malloc(PT_LOG_DATA_START);
+    e = h && block ? find_segment(c->fd, h) : -ENOMEM;
+    if (e == 0)
+        e = is_rest_of(c, head, h->id);
     if (e == 0)
         e = make_block(h, block);
     if (e == 0)

@@ -38,7 +38,7 @@ static enum pt_log_fate examine(const struct pt_seg_header *h, const struct pt_l
         return PT_LOG_UNKNOWN;
     if (memcmp(head.magic, PT_LOG_MAGIC, sizeof head.magic) != 0 ||
         memcmp(head.id, h->id, sizeof h->id) != 0)
-        return PT_LOG_GONE;
+        return pt_log_header_is_cut(&head, h->id) ? PT_LOG_UNKNOWN : PT_LOG_GONE;
     if (!fd)
         return PT_LOG_THERE;
     *fd = openat(dir, name, flags | OPEN_FLAGS);

@@ -9,7 +9,7 @@
  * UNKNOWN: all other cases, such as a path in another mount namespace, another folder under the
  * path of the first, a folder that cannot be read, a file system that is not mounted, a copy of the
  * log under its name, a pipe, a file that never had a name, and one that is shorter than a log's
- * header (its next writer may be about to start).
+ * header (its next writer may be about to start) or was (its writer may have written after a cut).
  */
 #ifndef PT_DIRECTORY_LOG_FATE_H
 #define PT_DIRECTORY_LOG_FATE_H

@@ -287,6 +287,10 @@ void pt_log_header_seal(struct pt_log_header *h);
 /* The way back; false: it is no header, or not whole. */
 bool pt_log_header_open(struct pt_log_header *h);
 
+/* The first bytes of a file, with zeros where it has none.  True: they are what a cut has left of
+ * the header of the log with that id, which may be nothing: the rest is zeros. */
+bool pt_log_header_is_cut(const void *head, const uint8_t id[16]);
+
 /* Where packet checksums of this log begin. */
 uint32_t pt_packet_seed(const uint8_t id[16]);
 /* Fills magic, type, length and checksum of a packet whose other bytes are in

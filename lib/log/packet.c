@@ -30,6 +30,19 @@ bool pt_log_header_open(struct pt_log_header *h)
     return true;
 }
 
+bool pt_log_header_is_cut(const void *head, const uint8_t id[16])
+{
+    const size_t magic = sizeof PT_LOG_MAGIC - 1, at = offsetof(struct pt_log_header, id);
+    const uint8_t *p = head;
+    size_t n = PT_LOG_HEADER_SIZE;
+
+    while (n > 0 && p[n - 1] == 0)
+        n--;
+    if (n == PT_LOG_HEADER_SIZE || memcmp(p, PT_LOG_MAGIC, n < magic ? n : magic) != 0)
+        return false;
+    return n <= at || memcmp(p + at, id, n - at < 16 ? n - at : 16) == 0;
+}
+
 static uint32_t checksum(const struct pt_packet_head *head, uint32_t bytes, uint32_t seed)
 {
     const uint8_t *p = (const uint8_t *)head;

@@ -260,7 +260,11 @@ int pt_log_claim_start(struct pt_log_claim *c, const void *bytes, size_t length)
 
     if (e < 0)
         return e;
-    n = pwrite(c->fd, bytes, length, 0);
+    n = c->size > 0 ? ftruncate(c->fd, 0) : 0;
+    if (n == 0) {
+        c->size = 0;
+        n = pwrite(c->fd, bytes, length, 0);
+    }
     if (n == (ssize_t)length) {
         memcpy(c->head, bytes, sizeof c->head);
     } else {

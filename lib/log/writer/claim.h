@@ -47,7 +47,8 @@ struct pt_log_claim {
 int pt_log_claim(struct pt_log_claim *c, int fd);
 /* 0; -EBUSY: this is a child that was forked inside the recovery, and has done nothing. */
 int pt_log_claim_end(struct pt_log_claim *c);
-/* Makes an empty file the log with these first bytes, with magic number and id. */
+/* Makes the file the log with these bytes, with magic number and id.  What the file has is removed
+ * first; if anything fails then, the file is empty. */
 int pt_log_claim_start(struct pt_log_claim *c, const void *bytes, size_t length);
 /* As ftruncate(), within the claim. */
 int pt_log_claim_truncate(struct pt_log_claim *c, off_t size);

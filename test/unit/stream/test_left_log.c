@@ -389,6 +389,127 @@ START_TEST(the_log_was_emptied)
 }
 END_TEST
 
+/* Where the last packets of the log begin, at least so many bytes before its end. */
+static size_t find_packet(const uint8_t *bytes, size_t size, size_t before)
+{
+    size_t at = (size - before) & ~(size_t)7;
+
+    while (memcmp(bytes + at, "PXTP", 4) != 0)
+        at -= 8;
+    return at;
+}
+
+static size_t read_log(uint8_t *bytes, size_t room)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = read(fd, bytes, room);
+
+    close(fd);
+    ck_assert_int_gt(n, 0);
+    ck_assert_uint_lt((size_t)n, room);
+    return (size_t)n;
+}
+
+static void put(size_t at, const void *bytes, size_t n)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+    ck_assert_int_eq(pwrite(fd, bytes, n, (off_t)at), (ssize_t)n);
+    close(fd);
+}
+
+/* What a cut has left of the log: its first bytes, then zeros, then what the writer has written at
+ * its old offset. */
+struct rest {
+    off_t cut;       /* the file is cut there, */
+    bool grows;      /* and as long as before again, */
+    size_t packets;  /* with at least so many of its last bytes */
+    const char *end; /* instead: these */
+};
+
+static void cut_log(const struct rest *rest)
+{
+    static uint8_t bytes[1 << 20];
+    size_t n = read_log(bytes, sizeof bytes);
+
+    ck_assert_int_eq(truncate(path, rest->cut), 0);
+    if (rest->grows)
+        ck_assert_int_eq(truncate(path, (off_t)n), 0);
+    if (rest->packets) {
+        size_t at = find_packet(bytes, n, rest->packets);
+
+        put(at, bytes + at, n - at);
+    }
+    if (rest->end)
+        put(n - strlen(rest->end), rest->end, strlen(rest->end));
+}
+
+/* Another program cuts the log in its header; the writer writes on, and is killed before it
+ * notices. */
+START_TEST(the_header_was_cut)
+{
+    static const struct rest rests[] = {
+        { .cut = 1 },
+        { .cut = 20 },
+        { .cut = 33 },
+        { .cut = 500 },
+        { .cut = 511 },
+        { .cut = 0, .grows = true },
+        { .cut = 20, .grows = true },
+        { .cut = 500, .grows = true },
+        { .cut = 0, .packets = 1 },
+        { .cut = 0, .packets = 6000 },
+        { .cut = 100, .packets = 6000 },
+    };
+    const struct kind *k = _i % 2 ? &small_loop : &plain;
+    struct posixtrace_recover_report report;
+    struct posixtrace_info info;
+
+    for (size_t i = 0; i < sizeof rests / sizeof *rests; i++) {
+        kill_writer(k);
+        cut_log(&rests[i]);
+        report = recover_log(path);
+        ck_assert(report.segment_found);
+        ck_assert_uint_eq(report.events_before, 0);
+        open_log(path, &info);
+        if (k == &plain)
+            ck_assert_uint_eq(info.events, (uint64_t)k->events);
+        ck_assert_uint_gt(info.events, 0);
+        ck_assert_uint_eq(info.events + lost_of(&info), 2 * (uint64_t)k->events);
+        unlink(path);
+    }
+}
+END_TEST
+
+/* The same inode has something else now: a recovery changes nothing, and the memory stays. */
+START_TEST(something_else_is_there)
+{
+    static const struct rest rests[] = {
+        { .cut = 0, .grows = true, .end = "text of another program" },
+        { .cut = 0, .grows = true, .end = "PXTP, but no packet of the log!!" },
+        { .cut = 100, .packets = 6000 },
+    };
+    static uint8_t before[1 << 20], after[1 << 20];
+    struct posixtrace_recover_report report;
+    unsigned removed, kept;
+    size_t n;
+    int fd;
+
+    kill_writer(&plain);
+    cut_log(&rests[_i]);
+    if (!rests[_i].end)
+        put(24, "another id", 10);
+    n = read_log(before, sizeof before);
+    fd = open(path, O_RDWR | O_CLOEXEC);
+    ck_assert_int_eq(posixtrace_log_recover(fd, &report, sizeof report), EILSEQ);
+    close(fd);
+    ck_assert_uint_eq(read_log(after, sizeof after), n);
+    ck_assert_mem_eq(before, after, n);
+    unlink(path);
+    posixtrace_stream_reap(0, &removed, &kept);
+}
+END_TEST
+
 static void is_whole_after_recovery(const char *name)
 {
     struct posixtrace_recover_report report = recover_log(name);
@@ -511,6 +632,8 @@ static void add_tests(TCase *t)
     tcase_add_test(t, the_list_unites);
     tcase_add_test(t, the_log_is_long);
     tcase_add_loop_test(t, the_log_was_emptied, 0, 2);
+    tcase_add_loop_test(t, the_header_was_cut, 0, 2);
+    tcase_add_loop_test(t, something_else_is_there, 0, 3);
     tcase_add_test(t, the_folder_is_renamed);
     tcase_add_test(t, the_path_is_long);
     tcase_add_test(t, removed_by_force);

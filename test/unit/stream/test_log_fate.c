@@ -161,6 +161,22 @@ START_TEST(other_contents)
 }
 END_TEST
 
+/* What a cut has left of the log, which a recovery may still save: no other contents. */
+START_TEST(cut_in_its_header)
+{
+    const struct pt_log_look look = { .looks = PT_LOG_LOOKS_ALL };
+
+    strcpy(dead.log_path, path);
+    ck_assert_int_eq(fate(&look), PT_LOG_THERE);
+    for (off_t left = 30; left >= 0; left -= 10) {
+        ck_assert_int_eq(truncate(path, left), 0);
+        ck_assert_int_eq(fate(&look), PT_LOG_UNKNOWN);
+        ck_assert_int_eq(truncate(path, 8192), 0);
+        ck_assert_int_eq(fate(&look), PT_LOG_UNKNOWN);
+    }
+}
+END_TEST
+
 START_TEST(copied)
 {
     const struct pt_log_look look = { .looks = PT_LOG_LOOKS_ALL };
@@ -259,6 +275,7 @@ static void add_tests(TCase *t)
     tcase_add_test(t, another_folder);
     tcase_add_test(t, another_birth);
     tcase_add_test(t, other_contents);
+    tcase_add_test(t, cut_in_its_header);
     tcase_add_test(t, copied);
     tcase_add_test(t, long_path);
     tcase_add_test(t, mounted_over);
