@@ -211,8 +211,9 @@ static int take_record(struct pt_collect *r, struct pt_cursor *c, struct run *ru
     if (t)
         pt_account_add(t, c->no, fate);
     pt_consumer_note_refused(l, fate);
+    /* No event is before the first one. */
     if (control && c->record.ts >= l->clear_ts)
-        pt_collect_note_control(r, c->record.id, c->record.truncated);
+        pt_collect_note_control(r, c->record.id, c->record.truncated && c->no > 0);
     if (fate == PT_FATE_OVERWRITTEN)
         pt_losses_note(&l->losses, c->record.ts);
     if (fate == PT_FATE_DELIVER && c->record.ts < l->accounts.delivered_ts)

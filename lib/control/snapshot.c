@@ -131,7 +131,8 @@ static int look_up_losses(struct snapshot *p)
 
 static int copy_events(struct snapshot *p)
 {
-    const struct pt_taker taker = { take, p, 1, NULL };
+    bool gap = false;
+    const struct pt_taker taker = { take, p, 1, &gap };
     int r = 0;
 
     while (r == 0 && !p->done && p->error == 0) {
@@ -142,6 +143,8 @@ static int copy_events(struct snapshot *p)
             r = 0; /* it has given all; or it has ended, and given all */
             break;
         }
+        if (r > 0 && gap && p->report->events > 1)
+            pt_log_builder_hides(p->builder);
         if (r > 0)
             r = look_up_losses(p);
     }

@@ -74,6 +74,7 @@ struct pt_log_builder {
     uint32_t author_cell_count;
     uint64_t lost[PT_LOSS_CAUSES];
     uint64_t lost_switches; /* beside these */
+    bool hides;             /* marks of missing events, in this round */
     uint32_t next_id;
     char *names[PT_ID_MAX];
     uint16_t name_cells[NAME_CELLS]; /* id */
@@ -307,7 +308,7 @@ static void forget_authors(struct pt_log_builder *b)
 /* Readers deliver all events collected so far before those that are added later. */
 static int end_round(struct pt_log_builder *b, bool last)
 {
-    struct pt_log_status status = { .watermark = b->clock.last_ts };
+    struct pt_log_status status = { .watermark = b->clock.last_ts, .hides = b->hides };
     struct pt_log_author_totals *totals;
     int error = 0;
     size_t n;
@@ -328,6 +329,7 @@ static int end_round(struct pt_log_builder *b, bool last)
     if (error)
         return error;
     begin_round(b);
+    b->hides = false;
     if (b->author_count > KEPT_AUTHORS)
         forget_authors(b);
     return 0;
@@ -531,6 +533,11 @@ int pt_log_builder_map(struct pt_log_builder *b, uint32_t number, const char *te
     int error = pt_log_put_text(b->writer, PT_TEXT_MAPPING, number, text);
 
     return error == -EINVAL ? 0 : error;
+}
+
+void pt_log_builder_hides(struct pt_log_builder *b)
+{
+    b->hides = true;
 }
 
 void pt_log_builder_lost(struct pt_log_builder *b, const uint64_t lost[POSIXTRACE_LOSS_CAUSES])

@@ -20,6 +20,8 @@ int pt_log_builder_add(struct pt_log_builder *b, const struct posixtrace_event *
 int pt_log_builder_describe(struct pt_log_builder *b, const char *name, const char *text);
 /* A mapping's text; it may be changing. */
 int pt_log_builder_map(struct pt_log_builder *b, uint32_t number, const char *text);
+/* Events are missing before the one that was added last, and nothing else says so. */
+void pt_log_builder_hides(struct pt_log_builder *b);
 /* More that is lost, by cause. */
 void pt_log_builder_lost(struct pt_log_builder *b, const uint64_t lost[POSIXTRACE_LOSS_CAUSES]);
 /* Completes the log; frees in every case. */

@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <posixtrace/attach.h>
 #include <posixtrace/event.h>
+#include <posixtrace/log.h>
 #include <posixtrace/stream.h>
 #include "shm/mark_filter.h"
 #include "stream/handle.h"
@@ -179,6 +180,60 @@ static int any_stream(void *file, const struct posixtrace_stream *s)
     return s->owner == getpid();
 }
 
+/* No mark is recorded.  halts: nor is one event. */
+static void trace_filtered(trace_id_t trid, bool halts)
+{
+    trace_event_set_t all;
+
+    NEED(posix_trace_eventset_fill(&all, POSIX_TRACE_ALL_EVENTS) == 0);
+    NEED(posix_trace_eventset_del(tick, &all) == 0);
+    NEED(posix_trace_set_filter(trid, &all, POSIX_TRACE_SET_EVENTSET) == 0);
+    NEED(posix_trace_start(trid) == 0);
+    posix_trace_event(tick, "tick", 4);
+    if (halts) {
+        NEED(posix_trace_stop(trid) == 0);
+        posix_trace_event(tick, "tick", 4);
+        NEED(posix_trace_start(trid) == 0);
+    }
+    posix_trace_event(tick, "tick", 4);
+}
+
+static void check_log(int fd, bool stopped)
+{
+    read_log(fd, !stopped);
+    ck_assert_uint_eq(stops + overflows + resumes, 0);
+    close(fd);
+}
+
+/* STOP and START of the program: in a log of one that ends, or is killed, and in a snapshot. */
+START_TEST(stopped_by_the_program)
+{
+    bool halts = _i % 2 != 0;
+    int fd = log_file(), taken = log_file(), status;
+    pid_t pid = fork();
+    trace_id_t trid;
+
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0) {
+        trid = create(POSIX_TRACE_LOOP, fd);
+        trace_filtered(trid, halts);
+        if (_i >= 4)
+            NEED(posixtrace_snapshot(trid, taken, NULL, 0) == 0);
+        if (_i >= 2 && _i < 4)
+            kill(getpid(), SIGKILL);
+        NEED(posix_trace_shutdown(trid) == 0);
+        _exit(0);
+    }
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert(WIFSIGNALED(status) == (_i >= 2 && _i < 4));
+    check_log(fd, halts);
+    if (_i >= 4)
+        check_log(taken, halts);
+    else
+        close(taken);
+}
+END_TEST
+
 /* A stream without a log has no policy FLUSH. */
 START_TEST(to_readers)
 {
@@ -244,6 +299,7 @@ static void add(TCase *tc)
     tcase_add_test(tc, chosen_once);
     tcase_add_loop_test(tc, in_a_log, 0, CASES);
     tcase_add_loop_test(tc, after_a_kill, 0, CASES);
+    tcase_add_loop_test(tc, stopped_by_the_program, 0, 6);
     tcase_add_loop_test(tc, to_readers, 0, 2);
     tcase_add_loop_test(tc, to_readers, 4, 6);
 }
