@@ -155,6 +155,7 @@ static void fill_status(struct pt_flusher *f, struct pt_log_status *st)
     st->reserved_bytes = (uint64_t)pt_seg_chunk_count(l->seg) * l->seg->g.chunk_size;
     st->advised_size = pt_slot_advised_size(l->seg);
     st->refused = pt_seg_refused(l->seg);
+    st->hides = f->round.hides;
 }
 
 /* Does a traced process run on that is not this one, which shuts the stream down? */
@@ -233,6 +234,7 @@ static int end_round(struct pt_flusher *f, enum pt_totals which, const struct pt
         e = pt_log_complete(f->writer, POSIXTRACE_END_SHUTDOWN, says, totals, count);
     else
         e = pt_log_end_round(f->writer, says, totals, count);
+    f->round.hides = f->round.hides && (e < 0 || !says);
     note_error(f, e);
     return e;
 }
@@ -285,12 +287,10 @@ int pt_flush_cycle(struct pt_flusher *f, enum pt_totals which)
     seam = seam && e == 0;
     pt_switches_name(f->round.switches, &l->accounts, &names, f->writer);
     pt_assert(f->holds && (totals || count == 0));
-    status.hides = f->round.hides;
     /* Without memory for the totals the round repeats those of the previous one. */
     if (e < 0)
         says = NULL;
     e = end_round(f, which, says, totals, count);
-    f->round.hides = f->round.hides && (e < 0 || !says);
     free(totals);
     commit(f, seam && e == 0);
     if (whole && !f->round.more && pt_merge_top(&l->cursors.merge) == NULL)

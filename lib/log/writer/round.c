@@ -146,6 +146,15 @@ static void list_authors(struct pt_log_writer *w, struct pt_packet_author *to, u
     pt_assert(n == count);
 }
 
+/* Of the round that ends. */
+static unsigned take_hides(struct pt_log_writer *w, unsigned flags)
+{
+    bool hides = w->status.hides && !(flags & PT_ROUND_CONTINUES);
+
+    w->status.hides = w->status.hides && !hides;
+    return hides ? PT_ROUND_HIDES : 0;
+}
+
 int pt_log_writer_round(struct pt_log_writer *w, unsigned flags)
 {
     bool loops = pt_log_writer_loops(w), all = w->totals.folded_now && !loops;
@@ -182,11 +191,7 @@ int pt_log_writer_round(struct pt_log_writer *w, unsigned flags)
     w->replace.offset = replaceable ? pt_output_offset(&w->out) : 0;
     w->replace.lsn = w->lsn;
     w->replace.bytes = replaceable ? bytes : 0;
-    p->head.flags = (uint16_t)(flags | (all ? PT_ROUND_ALL : 0));
-    if (!(flags & PT_ROUND_CONTINUES)) {
-        p->head.flags |= w->status.hides ? PT_ROUND_HIDES : 0;
-        w->status.hides = false;
-    }
+    p->head.flags = (uint16_t)(flags | (all ? PT_ROUND_ALL : 0) | take_hides(w, flags));
     pt_log_writer_seal(w, &p->head, PT_PACKET_ROUND, bytes);
     w->last_round_lsn = w->lsn;
     pt_output_commit(&w->out, bytes, 0, 0);
