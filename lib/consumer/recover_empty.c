@@ -80,7 +80,11 @@ static int find_segment(int fd, struct pt_seg_header h[2])
 static int make_block(const struct pt_seg_header *h, uint8_t block[PT_LOG_DATA_START])
 {
     struct pt_log_params params = {
-        .attr = h->attr, .clock = h->clock, .pid = (int32_t)h->owner_pid, .seekable = true
+        .attr = h->attr,
+        .clock = h->clock,
+        .pid = (int32_t)h->owner_pid,
+        .seekable = true,
+        .piece = (uint32_t)h->books_piece[h->books_now & 1u],
     };
     int fd = memfd_create("posixtrace-header", MFD_CLOEXEC), e;
     struct pt_log_writer *w;

@@ -13,9 +13,11 @@
 #include <posixtrace/clock.h>
 #include <posixtrace/info.h>
 #include <posixtrace/log.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "log/format.h"
 #include "support/rounds.h"
@@ -597,6 +599,58 @@ START_TEST(name_is_taken)
 }
 END_TEST
 
+/* Has one piece, and of the next one a round in the file and one in memory. */
+static void trace_and_die(void)
+{
+    trace_id_t trid = create("d", 1);
+    uint64_t n = 0;
+    char path[400];
+
+    trace_numbers(trid, 0, EVENTS);
+    flush(trid);
+    snprintf(path, sizeof path, "%s/d-1-1.ptl", folder);
+    while (access(path, F_OK) != 0)
+        usleep(100);
+    rotate(trid, 0);
+    trace_numbers(trid, EVENTS, 2 * EVENTS);
+    flush(trid);
+    hold_rounds(trid);
+    for (; n < EVENTS; n++)
+        posix_trace_event(type, &n, sizeof n);
+    raise(SIGKILL);
+}
+
+/* A later piece is emptied, or cut in its header, and its writer is killed before it notices. */
+START_TEST(a_piece_was_emptied)
+{
+    struct posixtrace_recover_report report;
+    struct posixtrace_info info;
+    uint64_t lost = 0;
+    trace_id_t trid;
+    char path[400];
+    pid_t child = fork();
+    int fd, status;
+
+    if (child == 0)
+        trace_and_die();
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    snprintf(path, sizeof path, "%s/d-1-2.ptl.part", folder);
+    ck_assert_int_eq(truncate(path, _i * 100), 0);
+    fd = open(path, O_RDWR | O_CLOEXEC);
+    ck_assert_int_eq(posixtrace_log_recover(fd, &report, sizeof report), 0);
+    ck_assert(report.segment_found);
+    ck_assert_int_eq(posix_trace_open(fd, &trid), 0);
+    ck_assert_int_eq(posixtrace_get_info(trid, &info, sizeof info), 0);
+    for (unsigned c = 0; c < POSIXTRACE_LOSS_CAUSES; c++)
+        lost += info.lost[c];
+    ck_assert_uint_eq(info.events, EVENTS);
+    ck_assert_uint_eq(lost, EVENTS);
+    ck_assert_uint_eq(info.piece, 2);
+    ck_assert_int_eq(posix_trace_close(trid), 0);
+    close(fd);
+}
+END_TEST
+
 static void sleep_ms(unsigned ms)
 {
     nanosleep(&(struct timespec){ ms / 1000, ms % 1000 * 1000000L }, NULL);
@@ -697,6 +751,7 @@ static void add(TCase *t)
     tcase_add_test(t, headers_alone);
     tcase_add_test(t, many);
     tcase_add_test(t, name_is_taken);
+    tcase_add_loop_test(t, a_piece_was_emptied, 0, 2);
     tcase_add_test(t, folder_is_removed);
     tcase_add_test(t, refused);
 }
