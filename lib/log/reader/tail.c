@@ -363,6 +363,25 @@ static int by_time(const void *a, const void *b)
     return x->first_no < y->first_no ? -1 : x->first_no > y->first_no;
 }
 
+/* What the log lacks. */
+static int add_packets(struct pt_log_reader *r, struct pt_union *u)
+{
+    size_t room = 0;
+    int error = 0;
+
+    for (size_t i = 0; i < u->tail->packet_count && !error; i++) {
+        struct pt_log_packet packet = in_time(&u->tail->packets[i], u);
+
+        if (!is_in_earlier_piece(r, &u->tail->packets[i]) && !mark_of(r, &packet))
+            error = add_uncovered(r, u, &room, &packet);
+    }
+    if (!error)
+        error = put_marks(r, u, &room);
+    if (r->tail_count)
+        qsort(r->tail, r->tail_count, sizeof *r->tail, by_time);
+    return error;
+}
+
 int pt_log_reader_set_tail(struct pt_log_reader *r, struct pt_log_tail *tail)
 {
     uint64_t before = r->whole.lsn > tail->booked.lsn ? r->whole.watermark : tail->watermark;
@@ -371,7 +390,6 @@ int pt_log_reader_set_tail(struct pt_log_reader *r, struct pt_log_tail *tail)
                           .mark = tail->overflowing ? POSIX_TRACE_OVERFLOW : 0,
                           .resumed = tail->lost_told,
                           .floor = before < r->last_ts ? before : r->last_ts };
-    size_t room = 0;
     int error;
 
     pt_piece_subtract_tail(&r->base, &tail->status, tail->authors, tail->author_count);
@@ -389,16 +407,8 @@ int pt_log_reader_set_tail(struct pt_log_reader *r, struct pt_log_tail *tail)
     if (!error && u.count)
         qsort(u.ranges, u.count, sizeof *u.ranges, by_place);
     find_given(&u, r);
-    for (size_t i = 0; i < tail->packet_count && !error; i++) {
-        struct pt_log_packet packet = in_time(&tail->packets[i], &u);
-
-        if (!is_in_earlier_piece(r, &tail->packets[i]) && !mark_of(r, &packet))
-            error = add_uncovered(r, &u, &room, &packet);
-    }
     if (!error)
-        error = put_marks(r, &u, &room);
-    if (r->tail_count)
-        qsort(r->tail, r->tail_count, sizeof *r->tail, by_time);
+        error = add_packets(r, &u);
     tail->status.late += u.late;
     if (!error)
         error = pt_union_balance(r, &u);
