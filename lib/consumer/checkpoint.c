@@ -37,7 +37,7 @@ void pt_checkpoint_clear(struct pt_accounts *a)
             a->tally[i].cleared = pt_account_given(&a->tally[i]);
 }
 
-void pt_checkpoint_leave(struct pt_accounts *a, const struct pt_losses *losses,
+void pt_checkpoint_leave(struct pt_accounts *a, const struct pt_losses *losses, bool window_open,
                          const struct pt_log_books *log)
 {
     struct pt_seg_header *h = a->seg->h;
@@ -72,6 +72,8 @@ void pt_checkpoint_leave(struct pt_accounts *a, const struct pt_losses *losses,
     pt_store_relaxed(&h->books_piece[which], (uint64_t)log->piece);
     pt_store_relaxed(&h->books_ino[which], log->ino);
     pt_losses_book(losses, which);
+    pt_store_relaxed(&h->loss_books[which].window,
+                     (uint32_t)(window_open ? PT_WINDOW_OPEN : PT_WINDOW_CLOSED));
     pt_store_release(&h->books_now, turn);
     pt_losses_booked(losses);
 }

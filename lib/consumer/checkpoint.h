@@ -38,8 +38,8 @@
 #include "log/reader/reader.h"
 
 /* Makes a checkpoint: the accounts of each writer, in its slot; the sums; the marks of losses that
- * were put; the accounts of the log. */
-void pt_checkpoint_leave(struct pt_accounts *a, const struct pt_losses *losses,
+ * were put; whether the window is open after the round; the accounts of the log. */
+void pt_checkpoint_leave(struct pt_accounts *a, const struct pt_losses *losses, bool window_open,
                          const struct pt_log_books *log);
 /* The log was cleared: events that it was given before are no part of the stream. */
 void pt_checkpoint_clear(struct pt_accounts *a);

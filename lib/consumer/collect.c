@@ -428,7 +428,7 @@ void pt_collect_commit(struct pt_collect *r, const struct pt_log_books *log)
     /* Checkpoint before positions: after SIGKILL between the two, recovery reads records again
      * that the checkpoint has, and recognises them by number. */
     pt_assert_call(!r->unfinished || r->more);
-    pt_checkpoint_leave(&l->accounts, &l->losses, log);
+    pt_checkpoint_leave(&l->accounts, &l->losses, l->windows.open, log);
     if (r->started_ts > pt_load_relaxed(&l->seg->h->start_told))
         pt_store_release(&l->seg->h->start_told, r->started_ts);
     r->given_back = 0;

@@ -361,6 +361,11 @@ static int read_windows(struct pt_collect *r, const struct pt_cursor **oldest)
     return e;
 }
 
+static bool is_booked(const struct pt_consumer *l, const struct pt_cursor *oldest)
+{
+    return l->seg->copy && oldest->base < l->windows.ts;
+}
+
 int pt_collect_windows(struct pt_collect *r)
 {
     struct pt_consumer *l = r->live;
@@ -372,8 +377,9 @@ int pt_collect_windows(struct pt_collect *r)
     e = read_windows(r, &oldest);
     if (e != 0)
         return e;
-    /* The oldest chunk has the state before its first record, unless it was read in part. */
-    if (oldest && pt_cursor_is_first(oldest) && !r->unfinished) {
+    /* The oldest chunk has the state before its first record, unless it was read in part.  In a copy
+     * the checkpoint may have it, too, and not yet the chunk's position. */
+    if (oldest && pt_cursor_is_first(oldest) && !r->unfinished && !is_booked(l, oldest)) {
         if (!pt_cursor_window_before(&l->cursors, oldest, &l->windows.open))
             return PT_ROUND_AGAIN;
     } else if (!oldest && l->losses.lost_last) {

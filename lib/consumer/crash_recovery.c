@@ -161,6 +161,16 @@ static int gather_packets(struct corpse *c, bool *hides)
     return r;
 }
 
+static void restore_window(struct pt_consumer *l)
+{
+    const struct pt_seg_header *h = l->seg->h;
+    unsigned which = h->books_now & 1u;
+    uint32_t window = h->loss_books[which].window;
+
+    if (window)
+        pt_windows_restore(&l->windows, window == PT_WINDOW_OPEN, h->books[which].watermark);
+}
+
 static int gather(struct pt_tail *t, struct corpse *c, int dir)
 {
     struct pt_seg_header *h = c->seg.h;
@@ -170,6 +180,7 @@ static int gather(struct pt_tail *t, struct corpse *c, int dir)
         r = pt_consumer_init(&c->live, &c->seg);
     if (r == 0) {
         pt_losses_restore(&c->live.losses);
+        restore_window(&c->live);
         r = gather_packets(c, &t->tail.status.hides);
     }
     if (r == 0)

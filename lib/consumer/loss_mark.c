@@ -44,7 +44,7 @@ void pt_losses_book(const struct pt_losses *x, unsigned which)
 
     pt_store_relaxed(&b->lost_last, x->told);
     pt_store_relaxed(&b->missed_known, x->missed_known);
-    pt_store_relaxed(&b->overflowing, (uint64_t)x->overflowing);
+    pt_store_relaxed(&b->overflowing, (uint32_t)x->overflowing);
 }
 
 void pt_losses_booked(const struct pt_losses *x)

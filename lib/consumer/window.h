@@ -9,6 +9,10 @@
  * opened_ts on (stream/control_lock.c), and the first event from that time on opens the window.
  *
  * No function here knows of chunks: consumer.c and collect.c read START and STOP from them.
+ *
+ * A START or STOP that was read may be in no chunk any more, and the STOP after it may have found no
+ * room.  So the checkpoint says whether the window was open after the round, and recovery begins
+ * with that.
  */
 #ifndef PT_CONSUMER_WINDOW_H
 #define PT_CONSUMER_WINDOW_H
@@ -32,6 +36,13 @@ static inline void pt_windows_set(struct pt_windows *w, bool open, uint64_t ts)
         return;
     w->open = open;
     w->ts = ts;
+}
+
+/* In a copy: the state of the checkpoint, which has all changes before the watermark. */
+static inline void pt_windows_restore(struct pt_windows *w, bool open, uint64_t watermark)
+{
+    w->open = open;
+    w->ts = watermark;
 }
 
 /* By its state the stream runs since ts.  An earlier time stays while the window is still closed

@@ -158,12 +158,16 @@ struct pt_checkpoint {
     uint64_t log_full, log_overwritten, log_error;
 };
 
-/* The marks of losses up to that round (consumer/loss_mark.h); 0 before there were such words. */
+/* Up to that round: the marks of losses (consumer/loss_mark.h) and the window; 0 before there were
+ * such words. */
 struct pt_loss_books {
     uint64_t lost_last;    /* lost_last_ts of the newest loss of LOOP that has its marks */
     uint64_t missed_known; /* missed_last, as the round found it */
-    uint64_t overflowing;  /* 1: OVERFLOW was written and RESUME not yet */
+    uint32_t overflowing;  /* 1: OVERFLOW was written and RESUME not yet */
+    uint32_t window;       /* at the watermark: PT_WINDOW_CLOSED or PT_WINDOW_OPEN */
 };
+
+enum { PT_WINDOW_CLOSED = 1, PT_WINDOW_OPEN };
 
 /* Sums over the earlier writers of a slot. */
 struct pt_past {

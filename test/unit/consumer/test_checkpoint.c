@@ -19,8 +19,10 @@
 #include <posixtrace/info.h>
 #include <posixtrace/log.h>
 #include <trace.h>
+#include "base/clock.h"
 #include "consumer/checkpoint.h"
 #include "place/dir.h"
+#include "shm/pool.h"
 #include "shm/slot.h"
 #include "stream/handle.h"
 #include "stream/stream.h"
@@ -28,6 +30,7 @@
 #include "support/rounds.h"
 #include "support/run_suite.h"
 #include "support/stream_inside.h"
+#include "writer/writer.h"
 
 enum { BATCHES = 60, TOGETHER = 8, EVENTS = 5, BATCH = (TOGETHER + 1) * EVENTS, KEPT = 64 };
 
@@ -379,7 +382,7 @@ static void die_with_slots_claimed(trace_id_t trid)
                                  last->log_error,
                                  0,
                                  0 };
-    pt_checkpoint_leave(&l->accounts, &l->losses, &log);
+    pt_checkpoint_leave(&l->accounts, &l->losses, l->windows.open, &log);
     kill(getpid(), SIGKILL);
 }
 
@@ -442,6 +445,56 @@ static void die_without_last_books(trace_id_t trid)
     pt_add_seqcst(&l->seg->h->books_now, (uint64_t)-1);
     kill(getpid(), SIGKILL);
 }
+
+/* The control writer's chunk has been read and given back, and the stream is stopped without room
+ * for a STOP: no chunk says that the window was open for the events that were not read yet. */
+static void die_without_control_chunk(trace_id_t trid)
+{
+    struct pt_stream *s;
+    struct pt_seg *seg;
+    uint64_t state;
+
+    trace_some(NULL);
+    flush(trid);
+    flush(trid);
+    s = hold_rounds(trid);
+    seg = s->live.seg;
+    trace_some(NULL);
+    pt_writer_close_chunk(&s->writer);
+    for (uint32_t i = 0; i < pt_seg_chunk_count(seg); i++) {
+        uint64_t word = pt_load_acquire(&pt_seg_info(seg, i)->word);
+
+        if (pt_word_state(word) == PT_CHUNK_FULL &&
+            pt_seg_chunk(seg, i)->author.level == PT_LEVEL_CONTROL)
+            pt_pool_free(seg, i, word);
+    }
+    seg->h->window = 0;
+    state = pt_load_seqcst(&seg->h->state);
+    pt_state_change(seg->h, &state, PT_SUSPENDED, pt_clock_now(seg->g.clock));
+    kill(getpid(), SIGKILL);
+}
+
+START_TEST(killed_without_control_chunk)
+{
+    int fd = log_file();
+    struct posixtrace_recover_report report;
+    pid_t pid = fork();
+
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0) {
+        trace_id_t trid = make(policies[_i], fd);
+
+        if (posix_trace_start(trid) != 0)
+            _exit(1);
+        die_without_control_chunk(trid);
+    }
+    await_kill(pid);
+    check_log(fd, 2 * EVENTS);
+    ck_assert_int_eq(posixtrace_log_recover(fd, &report, sizeof report), 0);
+    check_log(fd, 2 * EVENTS);
+    close(fd);
+}
+END_TEST
 
 START_TEST(killed_before_books)
 {
@@ -511,6 +564,7 @@ static void add(TCase *tc)
     tcase_add_loop_test(tc, forgotten_without_log, 0, part > 1 ? 1 : 2);
     tcase_add_test(tc, forgotten_while_listed);
     tcase_add_test(tc, not_forgotten_before_their_events);
+    tcase_add_loop_test(tc, killed_without_control_chunk, 0, part > 1 ? 1 : 3);
     tcase_add_loop_test(tc, killed_before_slots_are_free, 0, part > 1 ? 1 : 3);
     tcase_add_loop_test(tc, killed_before_books, 0, part > 1 ? 1 : 3);
     tcase_add_loop_test(tc, cleared_and_killed, 0, 3);

@@ -17,6 +17,7 @@
 #include <unistd.h>
 #include "control/control.h"
 #include "support/run_suite.h"
+#include "support/valgrind.h"
 
 extern char **environ;
 
@@ -227,5 +228,7 @@ int main(int argc, char **argv)
     name_files();
     if (argc > 1)
         return record(argv[1]);
+    if (is_under_valgrind()) /* it executes itself */
+        return TEST_SKIPPED;
     return run_suite("self_record", "programs that record themselves together", NULL, add);
 }
