@@ -377,8 +377,8 @@ int pt_collect_windows(struct pt_collect *r)
     e = read_windows(r, &oldest);
     if (e != 0)
         return e;
-    /* The oldest chunk has the state before its first record, unless it was read in part.  In a copy
-     * the checkpoint may have it, too, and not yet the chunk's position. */
+    /* The oldest chunk has the state before its first record, unless it was read in part.  In a
+     * copy the checkpoint may have it, too, and not yet the chunk's position. */
     if (oldest && pt_cursor_is_first(oldest) && !r->unfinished && !is_booked(l, oldest)) {
         if (!pt_cursor_window_before(&l->cursors, oldest, &l->windows.open))
             return PT_ROUND_AGAIN;

@@ -10,9 +10,9 @@
  *
  * No function here knows of chunks: consumer.c and collect.c read START and STOP from them.
  *
- * A START or STOP that was read may be in no chunk any more, and the STOP after it may have found no
- * room.  So the checkpoint says whether the window was open after the round, and recovery begins
- * with that.
+ * A START that was read may be in no chunk any more, and the STOP after it may have found no room.
+ * So the checkpoint says whether the window was open after the round, and recovery begins with
+ * that.
  */
 #ifndef PT_CONSUMER_WINDOW_H
 #define PT_CONSUMER_WINDOW_H
