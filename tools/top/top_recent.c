@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/tool.h"
+#include "text/sum.h"
 
 enum { NS = 1000000000, STEPS = 16, LOW_BITS = 4 };
 
@@ -50,7 +51,7 @@ void top_recent_add(struct top_recent *r, int64_t ns, int64_t length, int64_t wa
             memset(r->bars[i], 0, sizeof r->bars[i]);
     }
     s->count++;
-    s->total_ns += length;
+    pt_sum_add(&s->total_ns, length);
     if (length > s->max_ns)
         s->max_ns = length;
     if (r->bars)
@@ -58,7 +59,7 @@ void top_recent_add(struct top_recent *r, int64_t ns, int64_t length, int64_t wa
     if (ns < watched_ns)
         return;
     r->since.count++;
-    r->since.total_ns += length;
+    pt_sum_add(&r->since.total_ns, length);
 }
 
 static const struct top_second *second_at(const struct top_recent *r, int64_t second)
@@ -78,7 +79,7 @@ struct top_total top_recent_total(const struct top_recent *r, int64_t now, int s
         if (!s)
             continue;
         sum.count += s->count;
-        sum.total_ns += s->total_ns;
+        pt_sum_add(&sum.total_ns, s->total_ns);
         if (s->max_ns > sum.max_ns)
             sum.max_ns = s->max_ns;
     }
