@@ -38,6 +38,12 @@ void pt_losses_restore(struct pt_losses *x)
     x->since = h->books[h->books_now & 1u].watermark;
 }
 
+/* In a copy nothing was delivered yet, but no mark is before the checkpoint. */
+static uint64_t not_before(const struct pt_losses *x, uint64_t delivered_ts)
+{
+    return delivered_ts < x->since ? x->since : delivered_ts;
+}
+
 void pt_losses_book(const struct pt_losses *x, unsigned which)
 {
     struct pt_loss_books *b = &x->seg->h->loss_books[which];
@@ -151,8 +157,7 @@ void pt_losses_look_at_missed(struct pt_losses *x, uint64_t delivered_ts)
     unsigned out = pt_loss_marks_now(h);
     uint64_t known = x->missed_known;
 
-    if (delivered_ts < x->since)
-        delivered_ts = x->since;
+    delivered_ts = not_before(x, delivered_ts);
     x->missing = pt_loss_interval_look(h, delivered_ts, &x->missed_known, &x->missed_from);
     if (x->missed_known == known)
         return;
@@ -226,8 +231,7 @@ bool pt_losses_missed_mark(const struct pt_losses *x, uint64_t delivered_ts, uin
 
     if (x->overflowing == x->missing && !(x->missing && x->seg->copy))
         return false;
-    if (delivered_ts < x->since)
-        delivered_ts = x->since;
+    delivered_ts = not_before(x, delivered_ts);
     *id = x->missing ? POSIX_TRACE_OVERFLOW : POSIX_TRACE_RESUME;
     *at = x->missing && begin > delivered_ts ? begin : delivered_ts;
     if (*at > watermark)
@@ -244,8 +248,7 @@ void pt_losses_missed_put(struct pt_losses *x)
 bool pt_losses_loop_marks(struct pt_losses *x, uint64_t delivered_ts, uint64_t *overflow,
                           uint64_t *resume)
 {
-    if (delivered_ts < x->since)
-        delivered_ts = x->since;
+    delivered_ts = not_before(x, delivered_ts);
     /* Chunks that were taken between a round and its commit have times older than the last round
      * of the log: OVERFLOW and RESUME get the time of that round then. */
     *resume = x->lost_last > delivered_ts ? x->lost_last : delivered_ts;

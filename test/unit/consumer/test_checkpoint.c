@@ -336,6 +336,18 @@ static void await_kill(pid_t pid)
     ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 }
 
+/* The log that the child has left, before and after its recovery. */
+static void check_killed(pid_t pid, int fd, uint64_t traced)
+{
+    struct posixtrace_recover_report report;
+
+    await_kill(pid);
+    check_log(fd, traced);
+    ck_assert_int_eq(posixtrace_log_recover(fd, &report, sizeof report), 0);
+    check_log(fd, traced);
+    close(fd);
+}
+
 START_TEST(forgotten_and_killed)
 {
     int fd = log_file();
@@ -408,7 +420,6 @@ END_TEST
 START_TEST(cleared_and_killed)
 {
     int fd = log_file();
-    struct posixtrace_recover_report report;
     pid_t pid = fork();
 
     ck_assert_int_ge(pid, 0);
@@ -422,11 +433,7 @@ START_TEST(cleared_and_killed)
             _exit(1);
         kill(getpid(), SIGKILL);
     }
-    await_kill(pid);
-    check_log(fd, 0);
-    ck_assert_int_eq(posixtrace_log_recover(fd, &report, sizeof report), 0);
-    check_log(fd, 0);
-    close(fd);
+    check_killed(pid, fd, 0);
 }
 END_TEST
 
@@ -477,7 +484,6 @@ static void die_without_control_chunk(trace_id_t trid)
 START_TEST(killed_without_control_chunk)
 {
     int fd = log_file();
-    struct posixtrace_recover_report report;
     pid_t pid = fork();
 
     ck_assert_int_ge(pid, 0);
@@ -488,11 +494,7 @@ START_TEST(killed_without_control_chunk)
             _exit(1);
         die_without_control_chunk(trid);
     }
-    await_kill(pid);
-    check_log(fd, 2 * EVENTS);
-    ck_assert_int_eq(posixtrace_log_recover(fd, &report, sizeof report), 0);
-    check_log(fd, 2 * EVENTS);
-    close(fd);
+    check_killed(pid, fd, 2 * EVENTS);
 }
 END_TEST
 
