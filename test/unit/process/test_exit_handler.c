@@ -18,6 +18,7 @@
 #include "base/atomics.h"
 #include "place/dir.h"
 #include "stream/handle.h"
+#include "support/asleep.h"
 #include "support/run_suite.h"
 
 enum { HANG_S = 60, EVENTS = 100, STATUS = 7 };
@@ -103,15 +104,27 @@ static unsigned read_all(int fd)
 
 /* ---- a reader that waits ---- */
 
+static struct pt_stream *waited_for;
+
+/* The reader looks at the stream again and again, under its lock; the program ends in its sleep. */
+static void leave_unlocked(int number)
+{
+    if (pthread_mutex_trylock(&waited_for->reading) != 0)
+        return;
+    pthread_mutex_unlock(&waited_for->reading);
+    leave(number);
+}
+
 static void *interrupt_reader(void *reader)
 {
-    struct pt_stream *s = pt_handle_get(trid, ~0u);
-    struct pt_seg_header *h = s->seg->h;
+    struct pt_seg_header *h = waited_for->seg->h;
 
-    pt_handle_put(s);
     while (!(pt_load_seqcst(pt_attention(h)) & PT_WAIT_READER))
         sched_yield();
-    pthread_kill(*(pthread_t *)reader, SIGUSR1);
+    for (;;) {
+        wait_asleep(getpid());
+        pthread_kill(*(pthread_t *)reader, SIGUSR1);
+    }
     return NULL;
 }
 
@@ -123,6 +136,9 @@ static void wait_for_event(int fd)
     int none;
 
     create(fd);
+    waited_for = pt_handle_get(trid, ~0u);
+    pt_handle_put(waited_for);
+    ck_assert_ptr_ne(signal(SIGUSR1, leave_unlocked), SIG_ERR);
     ck_assert_int_eq(pthread_create(&other, NULL, interrupt_reader, &self), 0);
     for (;;)
         posix_trace_getnext_event(trid, &event, NULL, 0, &length, &none);
