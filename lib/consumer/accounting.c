@@ -61,7 +61,7 @@ static void forget(struct pt_accounts *a, const struct pt_account *t)
     f->excluded += t->excluded;
     f->refused += t->refused;
     f->overwritten += pt_account_overwritten(t);
-    f->next += t->next_no;
+    f->next += t->next_no + t->never_seen;
     if (t->source == PT_TALLY_FOLDED) {
         f->named += pt_account_recorded(t);
         return;
@@ -341,30 +341,36 @@ static void look_at_slots(struct pt_accounts *a, bool claims)
     a->gone = past;
 }
 
-/* At the end of a stream: all chunks were read, so every recorded event that was not seen was
- * overwritten, possibly all events of a writer.  Each call recomputes the number, because an
- * earlier call may have come before the last chunks were read. */
-static void count_never_seen(struct pt_account *t, bool finished)
+/* At the end of the stream all chunks were read, and after the end of a writer events that are
+ * later than it: every recorded event that was not seen was overwritten, possibly all events of
+ * the writer.  Each call recomputes the number, because an earlier call may have come before the
+ * last chunks were read. */
+static void count_never_seen(const struct pt_accounts *a, struct pt_account *t, bool finished)
 {
-    uint64_t n = finished && t->recorded > t->next_no ? t->recorded - t->next_no : 0;
+    bool over = finished || (t->source == PT_TALLY_FINAL && a->delivered_ts > t->ended_ts);
+    uint64_t n = over && t->recorded > t->next_no ? t->recorded - t->next_no : 0;
 
     t->changed |= t->never_seen != n;
     t->never_seen = n;
 }
 
 /* The same for writers whose slots were reused: only the sum of their recorded events is known, and
- * the events seen of each.  In a dead consumer's segment the latter are not known. */
+ * the events seen of each.  Before the end of the stream, a writer that has ended since
+ * pt_accounts_settle() makes the number too small until the next round.  In a dead consumer's
+ * segment the events seen are not known. */
 static void count_unseen(struct pt_accounts *a, bool finished)
 {
-    uint64_t stored = a->gone.recorded + a->folded.recorded;
-    uint64_t seen = a->folded.next;
+    uint64_t stored = (finished ? a->gone.recorded : a->settled) + a->folded.recorded;
+    uint64_t seen = a->folded.next, unseen;
 
-    if (!finished || a->seg->copy)
+    if (a->seg->copy || (!finished && a->delivered_ts <= a->settled_ts))
         return;
     for (uint32_t i = 0; i < a->room; i++)
         if (a->tally[i].used && a->tally[i].source == PT_TALLY_FOLDED)
             seen += a->tally[i].next_no;
-    a->unseen = stored > seen ? stored - seen : 0;
+    unseen = stored > seen ? stored - seen : 0;
+    if (finished || unseen > a->unseen)
+        a->unseen = unseen;
 }
 
 static void take_counts(struct pt_accounts *a, bool claims, bool finished)
@@ -385,7 +391,7 @@ static void take_counts(struct pt_accounts *a, bool claims, bool finished)
             memset(t->lost, 0, sizeof t->lost);
             t->changed = true;
         }
-        count_never_seen(t, finished);
+        count_never_seen(a, t, finished);
     }
     count_unseen(a, finished);
     pt_assert_valid(pt_accounting_balances(a));
@@ -399,6 +405,14 @@ void pt_accounts_take(struct pt_accounts *a, bool finished)
 void pt_accounts_look(struct pt_accounts *a, bool finished)
 {
     take_counts(a, false, finished);
+}
+
+void pt_accounts_settle(struct pt_accounts *a)
+{
+    pt_assert_call(!a->passive && !a->seg->copy);
+    take_counts(a, true, false);
+    a->settled = a->gone.recorded;
+    a->settled_ts = pt_clock_now(a->seg->g.clock);
 }
 
 /* ---- names of threads ---- */

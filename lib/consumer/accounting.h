@@ -56,7 +56,7 @@ struct pt_account {
     uint64_t refused;    /* stamped between an automatic stop and the restart */
     uint64_t dropped;    /* seen, but overwritten or older than the newest overwritten event */
     uint64_t cleared;    /* delivered to the log before the last clear */
-    uint64_t never_seen; /* at the end of the stream: overwritten, numbered from next_no on */
+    uint64_t never_seen; /* from next_no on, overwritten: known some time after the writer's end */
     uint64_t recorded;
     uint64_t lost[PT_LOST_OWN];
     /* Passive, valid if based: the writer's counts when the onlooker started. */
@@ -74,7 +74,7 @@ enum pt_fate { PT_FATE_DELIVER, PT_FATE_EXCLUDE, PT_FATE_REFUSED, PT_FATE_OVERWR
 struct pt_folded {
     uint64_t given, excluded, refused, overwritten;
     uint64_t cleared;                     /* delivered to the log before the last clear */
-    uint64_t next;                        /* sum of next_no */
+    uint64_t next;                        /* sum of next_no + never_seen */
     uint64_t recorded, lost[PT_LOST_OWN]; /* of tallies that were FINAL */
     uint64_t named;                       /* pt_account_recorded() of tallies that were FOLDED */
 };
@@ -97,9 +97,9 @@ struct pt_accounts {
     uint32_t ended_count, ended_room;
     uint32_t released; /* number of releases so far; with a log, one a round */
     struct pt_folded folded;
-    /* At the end: events never seen, and so overwritten, of forgotten tallies and of writers
-     * whose slots were reused. */
+    /* Events never seen, and so overwritten, of writers whose slots were reused. */
     uint64_t unseen;
+    uint64_t settled, settled_ts; /* gone.recorded as pt_accounts_settle() found it, and when */
     /* The past of all slots at the last scan is taken + gone.  taken: writers that have a
      * FINAL tally here.  gone: writers whose slots were reused. */
     struct pt_past taken, gone;
@@ -122,6 +122,12 @@ struct pt_account *pt_accounts_get(struct pt_accounts *a, const struct pt_author
  * are released once their counts are safe: with a log, after the round that writes them.
  * finished: no writer is left, and all events were read. */
 void pt_accounts_take(struct pt_accounts *a, bool finished);
+/*
+ * The same before a round of a LOOP stream with log takes its watermark.  What writers recorded
+ * that have ended by now is older than the watermark: after the round each of their events was
+ * seen, or was overwritten.
+ */
+void pt_accounts_settle(struct pt_accounts *a);
 /* The same between two rounds of a stream with log.  It claims no slot, because the next
  * round, which would release it, may never come. */
 void pt_accounts_look(struct pt_accounts *a, bool finished);

@@ -204,8 +204,11 @@ static void leave_reading(struct pt_flusher *f)
 static int take_all(struct pt_flusher *f, bool last)
 {
     struct pt_consumer *l = &f->stream->live;
-    int e = pt_consumer_refresh(l);
+    int e;
 
+    if (l->seg->g.attr.stream_policy == POSIX_TRACE_LOOP)
+        pt_accounts_settle(&l->accounts);
+    e = pt_consumer_refresh(l);
     pt_flush_names_and_syncs(f, last);
     if (e == 0)
         return pt_collect_write(&f->round);
