@@ -83,12 +83,14 @@ static uint64_t balance_other(struct pt_log_reader *r, struct pt_total *e, uint6
     return left;
 }
 
+/* A file that was cut may have events that its books have as overwritten: where the part is gone
+ * that tells from which event on the log is valid. */
 static void balance_log(struct pt_log_reader *r, const struct pt_union *u)
 {
     const struct pt_log_books *b = &u->tail->booked;
-    uint64_t missing = rest_of(b->events, u->booked);
-    uint64_t left = b->full + b->overwritten + b->error + missing + u->dropped;
-    uint64_t errors = b->error + least_of(b->waiting, missing);
+    uint64_t given = b->full + b->overwritten + b->error + b->events;
+    uint64_t left = rest_of(given, u->booked) + u->dropped;
+    uint64_t errors = b->error + least_of(b->waiting, rest_of(b->events, u->booked));
     uint64_t *unknown = r->state.unknown_lost;
 
     for (size_t i = 0; i < u->tail->author_count; i++)

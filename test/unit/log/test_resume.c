@@ -643,6 +643,68 @@ START_TEST(cut_in_packets)
 }
 END_TEST
 
+/* The memory of a killed program, all of whose events the log was given. */
+static struct pt_log_tail books_of(struct pt_log_writer *w)
+{
+    struct pt_log_tail tail = tail_of(NULL, 0);
+
+    for (unsigned i = 0; i < AUTHORS; i++) {
+        totals[i] = totals_of(&makers[i]);
+        totals[i].logged = totals[i].logged_to = makers[i].next_no;
+    }
+    pt_log_books(w, &tail.booked);
+    return tail;
+}
+
+static void check_books(const uint8_t *bytes, off_t size, struct pt_log_tail tail, uint64_t events)
+{
+    int fd = log_file();
+    struct posixtrace_info info;
+    struct pt_log_reader *r;
+
+    ck_assert_int_eq(pwrite(fd, bytes, (size_t)size, 0), size);
+    r = log_reader(fd);
+    ck_assert_int_eq(pt_log_reader_set_tail(r, &tail), 0);
+    ck_assert_int_eq(pt_log_reader_info(r, &info), 0);
+    for (unsigned c = 0; c < POSIXTRACE_LOSS_CAUSES; c++)
+        info.events += info.lost[c];
+    ck_assert_uint_eq(info.events, events);
+    pt_log_reader_free(r);
+    close(fd);
+}
+
+/* The part that is cut off may be the only one that tells which older part is not valid any more:
+ * its events, which the books have as overwritten, are there again. */
+START_TEST(cut_with_books)
+{
+    struct pt_log_params params = log_params(POSIX_TRACE_LOOP, 20000);
+    struct seen_list wanted = { 0 };
+    int fd = log_file();
+    struct pt_log_writer *w = log_writer(fd, &params);
+
+    srand(5);
+    for (unsigned i = 0; i < AUTHORS; i++)
+        maker_init(&makers[i], i + 1);
+    for (unsigned round = 0; round < 40; round++) {
+        struct pt_log_tail tail;
+        uint8_t *bytes;
+        off_t all;
+
+        write_rounds(w, makers, AUTHORS, 1, 60, &wanted);
+        tail = books_of(w);
+        all = size_of(fd);
+        bytes = malloc((size_t)all);
+        ck_assert_int_eq(pread(fd, bytes, (size_t)all, 0), all);
+        for (off_t size = PT_LOG_DATA_START; size <= all; size += 997)
+            check_books(bytes, size, tail, wanted.n);
+        free(bytes);
+    }
+    pt_log_writer_free(w);
+    free(wanted.at);
+    close(fd);
+}
+END_TEST
+
 /* A recovery that was killed had made the file longer than the next one needs: nothing stays
  * after the end mark. */
 START_TEST(longer_file)
@@ -689,6 +751,7 @@ static void add(TCase *t)
     tcase_add_loop_test(t, features_first, 0, 2);
     tcase_add_test(t, cut_in_packets);
     tcase_add_loop_test(t, cut_ring, 0, 15);
+    tcase_add_test(t, cut_with_books);
     tcase_add_loop_test(t, longer_file, 0, 3);
 }
 
