@@ -102,7 +102,9 @@ int posixtrace_next_events(trace_id_t trid, struct posixtrace_event *events, siz
  * has not read yet: these are missing, too.  Events that the stream itself lost or left out are
  * reported by its own events (POSIX_TRACE_OVERFLOW, STOP, FILTER), in every kind of stream.  Where
  * a filter keeps these out, or an active stream was cleared, *gap reports the loss; in a log before
- * each event of the flush round that has it, and before the next one.
+ * each event of the flush round that has it, and before the next one.  (Of a round with more than
+ * 1,048,576 packets, or in a pipe with more than 1 GiB, not before those that come first: they are
+ * returned before the end of the round has been read.)
  *
  * EINVAL  as posixtrace_next_events(), or gap is NULL
  */

@@ -37,8 +37,8 @@ void pt_checkpoint_clear(struct pt_accounts *a)
             a->tally[i].cleared = pt_account_given(&a->tally[i]);
 }
 
-void pt_checkpoint_leave(struct pt_accounts *a, const struct pt_losses *losses, bool window_open,
-                         const struct pt_log_books *log)
+void pt_checkpoint_leave(struct pt_accounts *a, const struct pt_losses *losses,
+                         enum pt_window_then window, const struct pt_log_books *log)
 {
     struct pt_seg_header *h = a->seg->h;
     uint64_t turn = pt_load_relaxed(&h->books_now) + 1;
@@ -72,10 +72,17 @@ void pt_checkpoint_leave(struct pt_accounts *a, const struct pt_losses *losses, 
     pt_store_relaxed(&h->books_piece[which], (uint64_t)log->piece);
     pt_store_relaxed(&h->books_ino[which], log->ino);
     pt_losses_book(losses, which);
-    pt_store_relaxed(&h->loss_books[which].window,
-                     (uint32_t)(window_open ? PT_WINDOW_OPEN : PT_WINDOW_CLOSED));
+    pt_store_relaxed(&h->loss_books[which].window, (uint32_t)window);
     pt_store_release(&h->books_now, turn);
     pt_losses_booked(losses);
+}
+
+enum pt_window_then pt_checkpoint_window(const struct pt_seg *seg)
+{
+    const struct pt_seg_header *h = seg->h;
+
+    pt_assert_call(seg->copy);
+    return (enum pt_window_then)h->loss_books[h->books_now & 1u].window;
 }
 
 /* The checkpoint of a slot's writer; NULL: the consumer had seen no event of it. */

@@ -38,13 +38,16 @@
 #include "log/reader/reader.h"
 
 /* Makes a checkpoint: the accounts of each writer, in its slot; the sums; the marks of losses that
- * were put; whether the window is open after the round; the accounts of the log. */
-void pt_checkpoint_leave(struct pt_accounts *a, const struct pt_losses *losses, bool window_open,
-                         const struct pt_log_books *log);
+ * were put; the window after the round; the accounts of the log. */
+void pt_checkpoint_leave(struct pt_accounts *a, const struct pt_losses *losses,
+                         enum pt_window_then window, const struct pt_log_books *log);
 /* The log was cleared: events that it was given before are no part of the stream. */
 void pt_checkpoint_clear(struct pt_accounts *a);
 
 /* In the copy of a dead consumer's segment: */
+
+/* The window at the checkpoint. */
+enum pt_window_then pt_checkpoint_window(const struct pt_seg *seg);
 
 /* Takes the dead consumer's numbers of the slot's writer into t. */
 void pt_checkpoint_take(const struct pt_seg *seg, uint32_t index, struct pt_account *t);

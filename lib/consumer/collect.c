@@ -37,8 +37,11 @@ int pt_collect_init(struct pt_collect *r, struct pt_consumer *live,
     memset(r, 0, sizeof *r);
     r->live = live;
     r->sink = *sink;
-    /* A dead flush thread may have left one out. */
-    r->stop_hidden = live->seg->copy && pt_set_has(pt_seg_filter(live->seg->h), POSIX_TRACE_STOP);
+    if (live->seg->copy) {
+        /* The dead flush thread has made a checkpoint, perhaps before the first START. */
+        r->started = pt_load_relaxed(&live->seg->h->books_now) != 0;
+        r->stop_hidden = pt_checkpoint_window(live->seg) == PT_WINDOW_HIDDEN;
+    }
     r->copy = malloc(PT_CHUNK_MAX);
     return r->copy ? 0 : -ENOMEM;
 }
@@ -389,6 +392,7 @@ int pt_collect_write(struct pt_collect *r)
     int e;
 
     r->more = false;
+    r->started |= l->windows.open; /* an attached one may have been before */
     r->touched_count = 0;
     r->hides |= l->losses.overflowing && l->losses.overflow_hidden;
     e = learn_windows(r);
@@ -421,6 +425,13 @@ int pt_collect_write(struct pt_collect *r)
     return e;
 }
 
+enum pt_window_then pt_collect_window(const struct pt_collect *r)
+{
+    if (r->live->windows.open)
+        return PT_WINDOW_OPEN;
+    return r->stop_hidden ? PT_WINDOW_HIDDEN : PT_WINDOW_CLOSED;
+}
+
 void pt_collect_commit(struct pt_collect *r, const struct pt_log_books *log)
 {
     struct pt_consumer *l = r->live;
@@ -428,7 +439,7 @@ void pt_collect_commit(struct pt_collect *r, const struct pt_log_books *log)
     /* Checkpoint before positions: after SIGKILL between the two, recovery reads records again
      * that the checkpoint has, and recognises them by number. */
     pt_assert_call(!r->unfinished || r->more);
-    pt_checkpoint_leave(&l->accounts, &l->losses, l->windows.open, log);
+    pt_checkpoint_leave(&l->accounts, &l->losses, pt_collect_window(r), log);
     if (r->started_ts > pt_load_relaxed(&l->seg->h->start_told))
         pt_store_release(&l->seg->h->start_told, r->started_ts);
     r->given_back = 0;

@@ -62,6 +62,7 @@ struct pt_collect {
     bool unfinished;           /* the previous round failed half-way */
     bool hides;                /* the filter left out a mark of missing events; until a
                                 * ROUND says so */
+    bool started;              /* there may be events before the next control record */
     bool stop_hidden;          /* the last STOP was left out, and the stream not started since */
     bool overflow;             /* LOOP: events were overwritten, and OVERFLOW is due */
     uint64_t gap_from, gap_to; /* LOOP: what was overwritten while a round wrote it; 0: nothing */
@@ -80,6 +81,8 @@ void pt_collect_deinit(struct pt_collect *r);
 
 /* Called after pt_consumer_refresh(): gives all events older than the watermark to the sink. */
 int pt_collect_write(struct pt_collect *r);
+/* For the checkpoint: as of the last record that was taken. */
+enum pt_window_then pt_collect_window(const struct pt_collect *r);
 /* After the packets are safe: makes the checkpoint, gives the chunks back. */
 void pt_collect_commit(struct pt_collect *r, const struct pt_log_books *log);
 
@@ -97,7 +100,7 @@ enum { PT_ROUND_AGAIN = 1 };
 int pt_collect_windows(struct pt_collect *r);
 /* Makes runs of the records of one chunk that are older than the watermark. */
 int pt_collect_chunk(struct pt_collect *r, struct pt_cursor *c);
-/* Notes whether the filter leaves out a START, STOP or FILTER.  The last STOP of all is no gap. */
+/* A START, STOP or FILTER; hidden: the filter leaves it out.  The last STOP of all is no gap. */
 void pt_collect_note_control(struct pt_collect *r, uint32_t id, bool hidden);
 /* An event with the time of its STOP is in the window; STOP is written after it. */
 bool pt_collect_in_window(const struct pt_collect *r, uint64_t ts);

@@ -190,9 +190,15 @@ static void add_to_run(struct pt_collect *r, const struct pt_cursor *c, struct r
 
 void pt_collect_note_control(struct pt_collect *r, uint32_t id, bool hidden)
 {
-    r->hides |= hidden && (id == POSIX_TRACE_FILTER || (id == POSIX_TRACE_START && r->stop_hidden));
-    if (id == POSIX_TRACE_START || id == POSIX_TRACE_STOP)
-        r->stop_hidden = hidden && id == POSIX_TRACE_STOP;
+    bool loops = r->live->seg->g.attr.log_policy == POSIX_TRACE_LOOP;
+    bool start = id == POSIX_TRACE_START;
+
+    /* No event is before the first START.  A LOOP log may give up a STOP that was shown. */
+    r->hides |= hidden && r->started &&
+                (id == POSIX_TRACE_FILTER || (start && (r->stop_hidden || loops)));
+    r->started |= start;
+    if (start || id == POSIX_TRACE_STOP)
+        r->stop_hidden = hidden && !start;
 }
 
 /* Adds one record to the run, or skips and accounts for it.  It allocates first, so that a failure
@@ -211,9 +217,8 @@ static int take_record(struct pt_collect *r, struct pt_cursor *c, struct run *ru
     if (t)
         pt_account_add(t, c->no, fate);
     pt_consumer_note_refused(l, fate);
-    /* No event is before the first one. */
     if (control && c->record.ts >= l->clear_ts)
-        pt_collect_note_control(r, c->record.id, c->record.truncated && c->no > 0);
+        pt_collect_note_control(r, c->record.id, c->record.truncated);
     if (fate == PT_FATE_OVERWRITTEN)
         pt_losses_note(&l->losses, c->record.ts);
     if (fate == PT_FATE_DELIVER && c->record.ts < l->accounts.delivered_ts)

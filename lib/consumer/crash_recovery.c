@@ -164,11 +164,11 @@ static int gather_packets(struct corpse *c, bool *hides)
 static void restore_window(struct pt_consumer *l)
 {
     const struct pt_seg_header *h = l->seg->h;
-    unsigned which = h->books_now & 1u;
-    uint32_t window = h->loss_books[which].window;
+    enum pt_window_then window = pt_checkpoint_window(l->seg);
 
-    if (window)
-        pt_windows_restore(&l->windows, window == PT_WINDOW_OPEN, h->books[which].watermark);
+    if (window != PT_WINDOW_UNKNOWN)
+        pt_windows_restore(&l->windows, window == PT_WINDOW_OPEN,
+                           h->books[h->books_now & 1u].watermark);
 }
 
 static int gather(struct pt_tail *t, struct corpse *c, int dir)

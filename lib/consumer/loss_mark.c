@@ -32,9 +32,8 @@ void pt_losses_restore(struct pt_losses *x)
     pt_assert_call(x->seg->copy);
     x->told = b->lost_last;
     x->missed_known = b->missed_known;
-    x->overflowing = b->overflowing != 0;
-    /* The dead flush thread may have left it out. */
-    x->overflow_hidden = x->overflowing && pt_set_has(pt_seg_filter(h), POSIX_TRACE_OVERFLOW);
+    x->overflowing = b->overflowing != PT_OVERFLOW_NONE;
+    x->overflow_hidden = b->overflowing == PT_OVERFLOW_HIDDEN;
     x->since = h->books[h->books_now & 1u].watermark;
 }
 
@@ -50,7 +49,9 @@ void pt_losses_book(const struct pt_losses *x, unsigned which)
 
     pt_store_relaxed(&b->lost_last, x->told);
     pt_store_relaxed(&b->missed_known, x->missed_known);
-    pt_store_relaxed(&b->overflowing, (uint32_t)x->overflowing);
+    pt_store_relaxed(&b->overflowing, (uint32_t)(!x->overflowing      ? PT_OVERFLOW_NONE
+                                                 : x->overflow_hidden ? PT_OVERFLOW_HIDDEN
+                                                                      : PT_OVERFLOW_WRITTEN));
 }
 
 void pt_losses_booked(const struct pt_losses *x)

@@ -338,7 +338,7 @@ int pt_flush_clear(struct pt_flusher *f)
     pt_log_books(f->writer, &books);
     if (books.events + books.full + books.overwritten + books.error == 0)
         pt_checkpoint_clear(&l->accounts);
-    pt_checkpoint_leave(&l->accounts, &l->losses, l->windows.open, &books);
+    pt_checkpoint_leave(&l->accounts, &l->losses, pt_collect_window(&f->round), &books);
     publish(f);
     leave_reading(f);
     return e;

@@ -394,7 +394,7 @@ static void leave_checkpoint(struct pt_flusher *f)
 
     pt_checkpoint_clear(&l->accounts);
     pt_log_books(f->writer, &books);
-    pt_checkpoint_leave(&l->accounts, &l->losses, l->windows.open, &books);
+    pt_checkpoint_leave(&l->accounts, &l->losses, pt_collect_window(&f->round), &books);
     note_path(f);
 }
 

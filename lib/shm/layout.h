@@ -163,11 +163,15 @@ struct pt_checkpoint {
 struct pt_loss_books {
     uint64_t lost_last;    /* lost_last_ts of the newest loss of LOOP that has its marks */
     uint64_t missed_known; /* missed_last, as the round found it */
-    uint32_t overflowing;  /* 1: OVERFLOW was written and RESUME not yet */
-    uint32_t window;       /* at the watermark: PT_WINDOW_CLOSED or PT_WINDOW_OPEN */
+    uint32_t overflowing;  /* enum pt_overflow_then */
+    uint32_t window;       /* at the watermark: enum pt_window_then */
 };
 
-enum { PT_WINDOW_CLOSED = 1, PT_WINDOW_OPEN };
+/* OVERFLOW is written, or HIDDEN, left out by the filter; and RESUME has not come yet. */
+enum pt_overflow_then { PT_OVERFLOW_NONE, PT_OVERFLOW_WRITTEN, PT_OVERFLOW_HIDDEN };
+
+/* HIDDEN: closed by a STOP that the filter left out. */
+enum pt_window_then { PT_WINDOW_UNKNOWN, PT_WINDOW_CLOSED, PT_WINDOW_OPEN, PT_WINDOW_HIDDEN };
 
 /* Sums over the earlier writers of a slot. */
 struct pt_past {

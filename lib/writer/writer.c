@@ -206,10 +206,12 @@ static uint8_t *place_for(struct pt_writer *writer, uint32_t need, uint64_t *com
     return writer->chunk + at;
 }
 
-/* Writes the AUTHOR record in a chunk that this thread has adopted from another. */
+/* Writes the AUTHOR record in a chunk that this thread has adopted from another, or that threads
+ * with one control writer share. */
 static void put_author(struct pt_writer *writer)
 {
-    struct pt_record_author a = { writer->slot->author, writer->slot->next_no };
+    struct pt_record_author a = { writer->slot->author,
+                                  pt_slot_recorded(writer->seg, writer->slot_index) };
     uint64_t committed;
     uint8_t *at = place_for(writer, pt_record_size(sizeof a), &committed);
 

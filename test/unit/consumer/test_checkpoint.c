@@ -394,7 +394,8 @@ static void die_with_slots_claimed(trace_id_t trid)
                                  last->log_error,
                                  0,
                                  0 };
-    pt_checkpoint_leave(&l->accounts, &l->losses, l->windows.open, &log);
+    pt_checkpoint_leave(&l->accounts, &l->losses,
+                        l->windows.open ? PT_WINDOW_OPEN : PT_WINDOW_CLOSED, &log);
     kill(getpid(), SIGKILL);
 }
 

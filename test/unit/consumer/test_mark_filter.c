@@ -5,6 +5,7 @@
  * filter has changed before they are made: in a log, to the stream's owner and an onlooker, after
  * SIGKILL.
  */
+#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -13,8 +14,10 @@
 #include <posixtrace/event.h>
 #include <posixtrace/log.h>
 #include <posixtrace/stream.h>
+#include "consumer/loss_mark.h"
 #include "shm/mark_filter.h"
 #include "stream/handle.h"
+#include "support/flush_log.h"
 #include "support/log_file.h"
 #include "support/need.h"
 #include "support/rounds.h"
@@ -234,6 +237,183 @@ START_TEST(stopped_by_the_program)
 }
 END_TEST
 
+static trace_id_t create_for(int log_policy, int fd)
+{
+    trace_attr_t attr;
+    trace_id_t trid;
+
+    NEED(posix_trace_eventid_open("tick", &tick) == 0);
+    NEED(posix_trace_attr_init(&attr) == 0);
+    NEED(posix_trace_attr_setlogfullpolicy(&attr, log_policy) == 0);
+    NEED(posix_trace_create_withlog(0, &attr, fd, &trid) == 0);
+    return trid;
+}
+
+static void filter_three(trace_id_t trid, unsigned a, unsigned b, unsigned c)
+{
+    trace_event_set_t set;
+
+    NEED(posix_trace_eventset_empty(&set) == 0);
+    NEED(posix_trace_eventset_add(a, &set) == 0);
+    NEED(posix_trace_eventset_add(b, &set) == 0);
+    NEED(posix_trace_eventset_add(c, &set) == 0);
+    NEED(posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET) == 0);
+}
+
+struct call {
+    int (*call)(trace_id_t);
+    trace_id_t trid;
+};
+
+static void *call(void *of)
+{
+    const struct call *c = of;
+
+    NEED(c->call(c->trid) == 0);
+    return NULL;
+}
+
+static int leave_out_tick(trace_id_t trid)
+{
+    filter_three(trid, POSIX_TRACE_STOP, POSIX_TRACE_FILTER, tick);
+    return 0;
+}
+
+static int take_tick(trace_id_t trid)
+{
+    filter_three(trid, POSIX_TRACE_STOP, POSIX_TRACE_FILTER, POSIX_TRACE_START);
+    return 0;
+}
+
+static void call_elsewhere(int (*function)(trace_id_t), trace_id_t trid)
+{
+    struct call c = { function, trid };
+    pthread_t thread;
+
+    NEED(pthread_create(&thread, NULL, call, &c) == 0);
+    pthread_join(thread, NULL);
+}
+
+/* Each control record is of another thread than the one before it. */
+START_TEST(stopped_by_other_threads)
+{
+    static int (*const calls[][2])(trace_id_t) = {
+        { posix_trace_stop, posix_trace_start },
+        { leave_out_tick, take_tick },
+    };
+    int fd = log_file();
+    trace_id_t trid = create_for(POSIX_TRACE_APPEND, fd);
+
+    take_tick(trid);
+    NEED(posix_trace_start(trid) == 0);
+    posix_trace_event(tick, "tick", 4);
+    call_elsewhere(calls[_i][0], trid);
+    posix_trace_event(tick, "tick", 4);
+    call_elsewhere(calls[_i][1], trid);
+    posix_trace_event(tick, "tick", 4);
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+    read_log(fd, false);
+    close(fd);
+}
+END_TEST
+
+/* Numbers of control records tell an onlooker which one it has missed. */
+START_TEST(numbered_across_threads)
+{
+    trace_id_t trid = create(POSIX_TRACE_UNTIL_FULL, -1);
+    struct pt_stream *s = pt_handle_get(trid, ~0u);
+    struct pt_record_author author;
+    struct pt_decoder d;
+    struct pt_record r;
+    uint64_t no = 0, authors = 0;
+
+    call_elsewhere(posix_trace_start, trid);
+    call_elsewhere(posix_trace_stop, trid);
+    call_elsewhere(posix_trace_start, trid);
+    d = (struct pt_decoder){ s->writer.chunk + sizeof(struct pt_chunk),
+                             s->writer.chunk + pt_writer_position(&s->writer), 0 };
+    while (pt_decode_next(&d, &r) == 1) {
+        if (r.kind != PT_RECORD_AUTHOR) {
+            no++;
+            continue;
+        }
+        memcpy(&author, r.data, sizeof author);
+        ck_assert_uint_eq(author.first_no, no);
+        authors++;
+    }
+    ck_assert_uint_eq(no, 3);
+    ck_assert_uint_ge(authors, 2);
+    pt_handle_put(s);
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+}
+END_TEST
+
+/* STOP is shown, START is not: a LOOP log may give up STOP, and keep events of both sides. */
+START_TEST(only_start_left_out)
+{
+    static const int policies[] = { POSIX_TRACE_APPEND, POSIX_TRACE_LOOP };
+    int fd = log_file();
+    trace_id_t trid = create_for(policies[_i], fd);
+
+    filter_three(trid, POSIX_TRACE_START, POSIX_TRACE_RESUME, POSIX_TRACE_FILTER);
+    NEED(posix_trace_start(trid) == 0);
+    posix_trace_event(tick, "tick", 4);
+    NEED(posix_trace_stop(trid) == 0);
+    NEED(posix_trace_start(trid) == 0);
+    posix_trace_event(tick, "tick", 4);
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+    read_log(fd, policies[_i] == POSIX_TRACE_APPEND);
+    close(fd);
+}
+END_TEST
+
+/* The log had STOP left out before the kill, and the filter lets STOP pass by then. */
+START_TEST(stopped_before_the_checkpoint)
+{
+    int fd = log_file(), status;
+    pid_t pid = fork();
+
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0) {
+        trace_id_t trid = create_for(POSIX_TRACE_APPEND, fd);
+
+        take_tick(trid);
+        NEED(posix_trace_start(trid) == 0);
+        posix_trace_event(tick, "tick", 4);
+        NEED(posix_trace_stop(trid) == 0);
+        flush_log(trid);
+        hold_rounds(trid);
+        filter_three(trid, POSIX_TRACE_START, POSIX_TRACE_START, POSIX_TRACE_START);
+        NEED(posix_trace_start(trid) == 0);
+        posix_trace_event(tick, "tick", 4);
+        kill(getpid(), SIGKILL);
+    }
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    read_log(fd, false);
+    close(fd);
+}
+END_TEST
+
+/* A recovery knows whether the OVERFLOW of a loss that goes on was shown. */
+START_TEST(booked)
+{
+    static struct pt_seg_header h;
+    struct pt_seg seg = { .h = &h, .g = { .clock = PT_CLOCK_MONOTONIC } };
+    struct pt_losses losses = { .seg = &seg, .overflowing = _i > 0, .overflow_hidden = _i == 2 };
+
+    memset(&h, 0, sizeof h);
+    if (_i == 1)
+        pt_set_add(&h.filters[0], POSIX_TRACE_OVERFLOW);
+    pt_losses_book(&losses, h.books_now & 1u);
+    seg.copy = true;
+    losses.overflowing = losses.overflow_hidden = _i == 0;
+    pt_losses_restore(&losses);
+    ck_assert_int_eq(losses.overflowing, _i > 0);
+    ck_assert_int_eq(losses.overflow_hidden, _i == 2);
+}
+END_TEST
+
 /* A stream without a log has no policy FLUSH. */
 START_TEST(to_readers)
 {
@@ -300,6 +480,11 @@ static void add(TCase *tc)
     tcase_add_loop_test(tc, in_a_log, 0, CASES);
     tcase_add_loop_test(tc, after_a_kill, 0, CASES);
     tcase_add_loop_test(tc, stopped_by_the_program, 0, 6);
+    tcase_add_loop_test(tc, stopped_by_other_threads, 0, 2);
+    tcase_add_test(tc, numbered_across_threads);
+    tcase_add_loop_test(tc, only_start_left_out, 0, 2);
+    tcase_add_test(tc, stopped_before_the_checkpoint);
+    tcase_add_loop_test(tc, booked, 0, 3);
     tcase_add_loop_test(tc, to_readers, 0, 2);
     tcase_add_loop_test(tc, to_readers, 4, 6);
 }
