@@ -360,8 +360,7 @@ static void is_killed(void *tells)
 
     pthread_mutex_lock(&held);
     th_thread_start(&locker, locks, NULL);
-    th_thread_wait_asleep(&locker);
-    ck_assert_int_eq(write(*(int *)tells, "", 1), 1);
+    ck_assert_int_eq(write(*(int *)tells, &locker.tid, sizeof locker.tid), sizeof locker.tid);
     for (;;)
         syscall(SYS_ppoll, NULL, 0, NULL, NULL, 0);
 }
@@ -369,15 +368,16 @@ static void is_killed(void *tells)
 /* The stream's owner lives: its log says what a child was killed in. */
 START_TEST(child_killed)
 {
-    char path[TH_PATH], byte;
+    char path[TH_PATH];
     int fd = th_file(path, O_RDWR), tells[2];
     trace_id_t trid = th_stream_log(fd, .inherit = POSIX_TRACE_INHERITED);
-    pid_t child;
+    pid_t child, locker;
 
     ck_ok(pipe(tells));
     ck_ok(posix_trace_start(trid));
     child = th_fork(is_killed, &tells[1]);
-    ck_assert_int_eq(read(tells[0], &byte, 1), 1);
+    ck_assert_int_eq(read(tells[0], &locker, sizeof locker), sizeof locker);
+    expect(trid, locker, POSIXTRACE_MUTEX_LOCK, NONE, (uintptr_t)&held);
     ck_ok(kill(child, SIGKILL));
     ck_assert_int_eq(waitpid(child, NULL, 0), child);
     ck_ok(posix_trace_shutdown(trid));
