@@ -395,7 +395,7 @@ START_TEST(stopped_before_the_checkpoint)
 }
 END_TEST
 
-/* A recovery knows whether the OVERFLOW of a loss that goes on was shown. */
+/* A recovery knows whether the OVERFLOW of an unfinished loss was shown. */
 START_TEST(booked)
 {
     static struct pt_seg_header h;
