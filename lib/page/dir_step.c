@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /* See dir_step.h. */
+#include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
 #include <string.h>
@@ -25,37 +26,60 @@ static int open_position(int dir, int flags)
     return openat(dir, PT_DIR_STEP_FILE, flags | PT_OPEN_BRIEFLY, 0600);
 }
 
+static bool read_position(int fd, struct position *p)
+{
+    return pread(fd, p, sizeof *p, 0) == (ssize_t)sizeof *p && p->magic == MAGIC;
+}
+
 /* Any number will do: the kernel takes it for a place in the directory, or for none. */
 static struct place load_place(int dir, enum pt_dir_walk walk)
 {
     static const struct place first;
     struct position p;
     int fd = open_position(dir, O_RDONLY);
-    bool good = fd >= 0 && pread(fd, &p, sizeof p, 0) == (ssize_t)sizeof p && p.magic == MAGIC;
+    bool good = fd >= 0 && read_position(fd, &p);
 
     if (fd >= 0)
         close(fd);
     return good && p.walk[walk].at >= 0 ? p.walk[walk] : first;
 }
 
+/* For reading and writing; -1: there is none.  Removes any other file of that name: of a maker that
+ * was killed before it wrote, of another version of the library, or of another user. */
+static int open_good_position(int dir)
+{
+    int fd = open_position(dir, O_RDWR);
+    struct position p;
+
+    if (fd >= 0 && read_position(fd, &p))
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    if (fd >= 0 || errno == EACCES || errno == ELOOP)
+        unlinkat(dir, PT_DIR_STEP_FILE, 0);
+    return -1;
+}
+
 static void store_place(int dir, enum pt_dir_walk walk, const struct place *place)
 {
-    static const struct position first = { .magic = MAGIC };
     size_t at = offsetof(struct position, walk) + walk * sizeof *place;
-    bool made = true;
-    int fd;
+    struct position p = { .magic = MAGIC };
+    int fd, r;
 
     /* A process that may not write, as in a sandbox, does not change the file. */
-    if (!pt_sys_allows_size(sizeof first))
+    if (!pt_sys_allows_size(sizeof p))
         return;
-    fd = open_position(dir, O_WRONLY);
-    if (fd < 0) {
+    fd = open_good_position(dir);
+    if (fd >= 0) {
+        r = pt_sys_write_at(fd, place, sizeof *place, at);
+    } else {
         fd = open_position(dir, O_WRONLY | O_CREAT | O_EXCL);
-        made = fd >= 0 && pt_sys_write_at(fd, &first, sizeof first, 0) == 0;
+        if (fd < 0)
+            return;
+        p.walk[walk] = *place;
+        r = pt_sys_write_at(fd, &p, sizeof p, 0);
     }
-    if (fd < 0)
-        return;
-    if (!made || pt_sys_write_at(fd, place, sizeof *place, at) < 0)
+    if (r < 0)
         unlinkat(dir, PT_DIR_STEP_FILE, 0); /* the next walk starts with the first name */
     close(fd);
 }

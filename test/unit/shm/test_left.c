@@ -114,6 +114,58 @@ START_TEST(small_directories_have_no_position)
 }
 END_TEST
 
+/* Puts something under the name of the position that is none. */
+static void put_no_position(int dir, unsigned kind)
+{
+    static const uint64_t old[] = { 0x314b4c41575850ull, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
+    int fd;
+
+    unlinkat(dir, PT_DIR_STEP_FILE, 0);
+    if (kind == 2) {
+        ck_assert_int_eq(symlinkat("/dev/null", dir, PT_DIR_STEP_FILE), 0);
+        return;
+    }
+    fd = openat(dir, PT_DIR_STEP_FILE, O_RDWR | O_CREAT, kind == 3 ? 0 : 0600);
+    if (kind == 1)
+        ck_assert_int_eq(write(fd, old, sizeof old), sizeof old);
+    close(fd);
+}
+
+/* A maker that was killed before it wrote, and an older version, leave files that are no position:
+ * the first step replaces them. */
+START_TEST(what_is_no_position_is_replaced)
+{
+    int dir = pt_dir_open(true);
+    uint8_t seen[FILES] = { 0 };
+    unsigned all = 0;
+    struct pt_dir_step s;
+
+    for (unsigned i = 0; i < FILES; i++)
+        put_file(dir, i);
+    put_no_position(dir, (unsigned)_i);
+    for (unsigned names = 0; names < 2 * FILES;) {
+        unsigned n = step(PT_WALK_LEFT, 1000, seen);
+
+        ck_assert_uint_ge(n, 1);
+        names += n;
+    }
+    for (unsigned i = 0; i < FILES; i++)
+        all += seen[i];
+    ck_assert_uint_eq(all, FILES);
+    put_no_position(dir, (unsigned)_i);
+    pt_dir_step_begin(&s, dir, PT_WALK_LEFT);
+    pt_dir_step_make(&s, 7);
+    pt_dir_step_end(&s);
+    pt_dir_step_begin(&s, dir, PT_WALK_LEFT);
+    ck_assert_uint_eq(pt_dir_step_made(&s), 7);
+    put_no_position(dir, (unsigned)_i);
+    pt_dir_step_restart(dir, PT_WALK_LEFT, 9);
+    pt_dir_step_begin(&s, dir, PT_WALK_LEFT);
+    ck_assert_uint_eq(pt_dir_step_sum(&s), 9);
+    close(dir);
+}
+END_TEST
+
 struct made {
     struct pt_page *page;
     char file[64];
@@ -242,6 +294,7 @@ static void add(TCase *tc)
 {
     tcase_add_test(tc, steps_come_to_every_file);
     tcase_add_test(tc, small_directories_have_no_position);
+    tcase_add_loop_test(tc, what_is_no_position_is_replaced, 0, 4);
     tcase_add_test(tc, pages_of_the_dead_go);
     tcase_add_test(tc, maps_go_with_the_last_page);
     tcase_add_test(tc, maps_that_are_gone_stay_gone);
