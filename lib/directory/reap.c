@@ -291,7 +291,7 @@ static void remove_file(const struct reaping *r, const char *name)
 
 static void reap_kind(struct reaping *r, char kind)
 {
-    int copy = openat(r->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int copy = openat(r->dir, ".", O_RDONLY | O_DIRECTORY | PT_OPEN_BRIEFLY);
     DIR *d = copy >= 0 ? fdopendir(copy) : NULL;
     struct dirent *entry;
     struct pt_left left;

@@ -296,7 +296,7 @@ int pt_page_create(struct pt_page **page, uint32_t pid, uint64_t start, const ch
 
 bool pt_page_names_in_use(int dirfd, const char *names_file)
 {
-    int copy = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int copy = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | PT_OPEN_BRIEFLY);
     DIR *d = copy >= 0 ? fdopendir(copy) : NULL;
     char names[sizeof((struct pt_page *)0)->names_file];
     struct dirent *entry;

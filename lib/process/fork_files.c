@@ -13,7 +13,8 @@
 #include "place/dir.h"
 #include "process/fork_files.h"
 
-#define NAME "/proc/self/fd/"
+#define NAME   "/proc/self/fd/"
+#define MEMORY "/memfd:"
 
 /* A handler that runs inside fork() may fork. */
 static _Thread_local unsigned forks __attribute__((tls_model("initial-exec")));
@@ -56,30 +57,45 @@ static bool is_our_file(char *path)
 static bool is_kernel_file(const char *path)
 {
     static const char *const names[] = {
-        "maps", "mem", "stat", "comm", "timens_offsets", "boot_id", "current_clocksource"
+        "maps",    "mem",       "stat",      "comm",    "timens_offsets",     "sched",
+        "meminfo", "schedstat", "nohz_full", "boot_id", "current_clocksource"
     };
     const char *name = strrchr(path, '/') + 1;
 
+    if (strstr(path, "/fdinfo/"))
+        return true;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcmp(name, names[i]) == 0)
             return true;
     return false;
 }
 
+/* Memory without a name in a full directory, which no flag can mark: it has the name that a file
+ * with a new id would have, as no memory of the program has. */
+static bool is_our_memory(const char *name)
+{
+    return name[0] && strchr("nst", name[0]) && name[1] == '-' &&
+           strspn(name + 2, "0123456789abcdef") == 32;
+}
+
 /* link: its name in NAME. */
 static bool is_ours(int fd, const char *link)
 {
     int flags = fcntl(fd, F_GETFL), mark = PT_OPEN_BRIEFLY & ~O_CLOEXEC;
+    bool marked = (flags & mark) == mark;
     char path[512];
     struct stat st;
     ssize_t n;
 
-    if (flags < 0 || (flags & mark) != mark || !(fcntl(fd, F_GETFD) & FD_CLOEXEC))
+    if (flags < 0 || (!marked && (flags & O_ACCMODE) != O_RDWR) ||
+        !(fcntl(fd, F_GETFD) & FD_CLOEXEC))
         return false;
     n = readlink(link, path, sizeof path - 1);
     if (n <= 0)
         return false;
     path[n] = '\0';
+    if (!marked)
+        return starts_with(path, MEMORY) && is_our_memory(path + sizeof MEMORY - 1);
     if (starts_with(path, "/proc/") || starts_with(path, "/sys/"))
         return is_kernel_file(path);
     return fstat(fd, &st) == 0 && pt_dir_is_latest(&st) &&

@@ -6,8 +6,9 @@
  * thread forks meanwhile has copies, which are of no use there, and no number of them is known that
  * is good at the moment of the fork.  So the child finds them by what they are: they have flags
  * that no other descriptor has together, unless the program has opened one with them
- * (PT_OPEN_BRIEFLY), and are files of the stream directory, or some of /proc or /sys.  It looks for
- * them only if a thread was in such a call, and where it has /proc.
+ * (PT_OPEN_BRIEFLY), and are files of the stream directory, or some of /proc or /sys; memory in
+ * place of a file, for which the directory has no room, has its name.  It looks for them only if a
+ * thread was in such a call, and where it has /proc.
  *
  * base/brief_files.h counts these calls.  The kernel copies the descriptors, then the memory.  If
  * the child's copy of begun is what ended was before the fork, no thread was in such a call from

@@ -5,8 +5,10 @@
  * ends a stream, lists them, or looks for a process, and has files open for that: at each of its
  * descriptors.  The child has no descriptor that its parent did not have before, however long the
  * other thread takes; only where the fork comes inside such a call, it has those of the call.
- * close() and syscall() go through the test, where the other thread waits.
+ * close() and syscall() go through the test, where the other thread waits, and so do
+ * questions for room in the stream directory.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <posixtrace/attach.h>
 #include <posixtrace/mapping.h>
@@ -27,6 +29,8 @@
 #include <unistd.h>
 #include "base/brief_files.h"
 #include "base/sys.h"
+#include "page/names.h"
+#include "place/room.h"
 #include "shm/liveness.h"
 #include "support/run_suite.h"
 #include "support/stream_inside.h"
@@ -129,13 +133,34 @@ long __wrap_syscall(long number, ...)
     return __real_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
+static _Thread_local bool is_full; /* the directory, for this thread */
+bool __real_pt_room_is_left(int fd, uint64_t bytes);
+bool __wrap_pt_room_is_left(int fd, uint64_t bytes);
+int __real_pt_room_take(int fd, uint64_t offset, uint64_t bytes);
+int __wrap_pt_room_take(int fd, uint64_t offset, uint64_t bytes);
+
+bool __wrap_pt_room_is_left(int fd, uint64_t bytes)
+{
+    return !is_full && __real_pt_room_is_left(fd, bytes);
+}
+
+/* Memory without a name has no link. */
+int __wrap_pt_room_take(int fd, uint64_t offset, uint64_t bytes)
+{
+    struct stat st;
+
+    if (is_full && fstat(fd, &st) == 0 && st.st_nlink > 0)
+        return -ENOMEM;
+    return __real_pt_room_take(fd, offset, bytes);
+}
+
 static void list_open(bool open[DESCRIPTORS])
 {
     for (int i = 0; i < DESCRIPTORS; i++)
         open[i] = fcntl(i, F_GETFD) >= 0;
 }
 
-static enum scene { FIRST_EVENT, MAPPINGS, STREAM, LIST, PROC } scene;
+static enum scene { FIRST_EVENT, MAPPINGS, STREAM, FULL, LIST, PROC } scene;
 static unsigned stops_at;
 
 /* Not as the first call of a process. */
@@ -160,21 +185,41 @@ static int attach(void *unused, const struct posixtrace_stream *s)
 /* As where a thread takes the place of one that has ended. */
 static void look_into_proc(void)
 {
+    static const char *const paths[] = { "/proc/self/comm",  "/proc/self/schedstat",
+                                         "/proc/self/sched", "/proc/self/fdinfo/0",
+                                         "/proc/meminfo",    "/sys/devices/system/cpu/nohz_full" };
     struct pt_process process;
     char text[64];
 
     pt_process_look((uint32_t)getpid(), &process);
-    pt_sys_read_text("/proc/self/comm", text, sizeof text);
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
+        pt_sys_read_text(paths[i], text, sizeof text);
+}
+
+/* Of a process that has ended: a look at the whole directory looks for it in all pages. */
+static void put_left_map(void)
+{
+    struct pt_names *names;
+    char file[64];
+
+    if (pt_names_create(&names, file) < 0)
+        abort();
+    names->maker = 5000000;
+    pt_names_hold(names);
+    pt_names_unmap(names);
 }
 
 static void *trace(void *unused)
 {
-    if (scene == STREAM)
+    if (scene == STREAM || scene == FULL)
         have_stream();
     else if (scene == MAPPINGS)
         posix_trace_event(TYPE, "", 1);
+    if (scene == FULL)
+        put_left_map();
     countdown = stops_at;
-    if (scene == STREAM)
+    is_full = scene == FULL;
+    if (scene == STREAM || scene == FULL)
         have_stream();
     else if (scene == LIST)
         posixtrace_stream_list(attach, NULL);
@@ -185,6 +230,7 @@ static void *trace(void *unused)
     else
         posix_trace_event(TYPE, "", 1);
     countdown = 0;
+    is_full = false;
     sem_post(&has_file);
     return unused;
 }
@@ -274,6 +320,14 @@ START_TEST(stream)
 {
     scene = STREAM;
     fork_at_each(5);
+}
+END_TEST
+
+/* What killed programs have left is looked for, and the stream is memory without a name. */
+START_TEST(full)
+{
+    scene = FULL;
+    fork_at_each(20);
 }
 END_TEST
 
@@ -426,6 +480,7 @@ static void add(TCase *tc)
     tcase_add_test(tc, first_event);
     tcase_add_test(tc, mappings);
     tcase_add_test(tc, stream);
+    tcase_add_test(tc, full);
     tcase_add_test(tc, list);
     tcase_add_test(tc, proc);
     tcase_add_test(tc, in_a_call);
