@@ -13,12 +13,13 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 #include "directory/log_fate.h"
 
-/* Before a stream of so many bytes; own: its log.  Completes the logs of killed programs in the
- * background (settle.h). */
-void pt_make_room(uint64_t bytes, bool step, const struct pt_log_look *own);
+/* Before a stream of so many bytes in the user's directory; own: its log.  If it is the caller's
+ * directory, completes the logs of killed programs in the background (settle.h). */
+void pt_make_room(uid_t uid, uint64_t bytes, bool step, const struct pt_log_look *own);
 /* Where there was no memory.  Has something been removed? */
-bool pt_make_room_at_once(const struct pt_log_look *own);
+bool pt_make_room_at_once(uid_t uid, const struct pt_log_look *own);
 
 #endif

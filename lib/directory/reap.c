@@ -35,7 +35,8 @@
 
 struct reaping {
     int dir;
-    int lock; /* 0: dir is locked, so that tombstones can be put; or why it is not */
+    uid_t uid; /* whose directory it is */
+    int lock;  /* 0: dir is locked, so that tombstones can be put; or why it is not */
     enum pt_reap_how how;
     struct pt_log_look look;
     unsigned *removed, *kept;
@@ -160,14 +161,19 @@ static bool is_fresh(int dir, const char *name)
 
 /* Left by a process that was killed while it made the stream: the magic number,
  * which comes last, is missing. */
-static bool is_unfinished(int dir, const char *file, const struct pt_seg_header *h,
+static bool is_unfinished(const struct reaping *r, const char *file, const struct pt_seg_header *h,
                           const struct stat *st)
 {
-    if (!S_ISREG(st->st_mode) || st->st_uid != pt_place_uid() || h->magic != 0)
+    if (!S_ISREG(st->st_mode) || st->st_uid != r->uid || h->magic != 0)
         return false;
     if (h->layout == PT_SEG_LAYOUT)
         return pt_owner_liveness(h, st->st_dev, 0) == PT_DEAD;
-    return h->layout == 0 && !is_fresh(dir, file);
+    return h->layout == 0 && !is_fresh(r->dir, file);
+}
+
+static bool is_own(const struct reaping *r)
+{
+    return r->uid == pt_place_uid();
 }
 
 /* Reaps one segment.  Other files, which are not segments of this layout, are left alone: they may
@@ -177,13 +183,14 @@ static bool reap_segment(const struct reaping *r, const char *file, struct pt_le
 {
     struct pt_seg_header *h = pt_seg_new_headers(1);
     struct stat st = { 0 };
-    int e = h ? pt_seg_read_header(r->dir, pt_place_uid(), file, h, &st) : -ENOMEM;
+    int e = h ? pt_seg_read_header(r->dir, r->uid, file, h, &st) : -ENOMEM;
     bool dead = e == 0 && pt_owner_liveness(h, st.st_dev, st.st_ino) == PT_DEAD;
-    bool go = e == -EINVAL && is_unfinished(r->dir, file, h, &st);
+    bool go = e == -EINVAL && is_unfinished(r, file, h, &st);
 
     if (dead) {
         *left = (struct pt_left){ (uint64_t)st.st_blocks * 512, h->attr.create_ns };
-        pt_owner_clear(file, false);
+        if (is_own(r))
+            pt_owner_clear(file, false);
         go = settle_log(r, h);
     }
     if (go)
@@ -197,7 +204,7 @@ static bool reap_segment(const struct reaping *r, const char *file, struct pt_le
 bool pt_reap_one(int dir, const char *file, enum pt_reap_how how, const struct pt_log_look *look,
                  struct pt_left *left)
 {
-    struct reaping r = { .dir = dir, .how = how, .look = *look };
+    struct reaping r = { .dir = dir, .uid = pt_place_uid(), .how = how, .look = *look };
 
     return reap_segment(&r, file, left);
 }
@@ -334,6 +341,7 @@ static int reap_dead(enum pt_reap_how how, unsigned *removed, unsigned *kept)
 {
     int error = 0;
     struct reaping r = { .dir = pt_dir_open(false),
+                         .uid = pt_place_uid(),
                          .lock = -EBUSY,
                          .how = how,
                          .look = { .looks = PT_LOG_LOOKS_ALL },
@@ -370,19 +378,31 @@ int pt_reap_dead(enum pt_reap_how how, unsigned *removed, unsigned *kept)
     return r;
 }
 
-unsigned pt_reap_near(enum pt_reap_how how, const struct pt_log_look *look, uint64_t *stay)
+/* Of a step.  Of another user's directory only what no log is needed for. */
+static struct reaping begin_near(uid_t uid, enum pt_reap_how how, const struct pt_log_look *look,
+                                 unsigned *removed)
+{
+    struct reaping r = { .dir = pt_dir_open_of(uid, false),
+                         .uid = uid,
+                         .how = uid == pt_place_uid() ? how : PT_REAP_EASY,
+                         .look = *look,
+                         .removed = removed };
+
+    r.look.looks = STEP_LOOKS;
+    r.look.near = true;
+    return r;
+}
+
+unsigned pt_reap_near(uid_t uid, enum pt_reap_how how, const struct pt_log_look *look,
+                      uint64_t *stay)
 {
     unsigned removed = 0;
-    struct reaping r = {
-        .dir = pt_dir_open(false), .how = how, .look = *look, .removed = &removed
-    };
+    struct reaping r = begin_near(uid, how, look, &removed);
 
     *stay = 0;
     if (r.dir < 0)
         return 0;
-    r.look.looks = STEP_LOOKS;
-    r.look.near = true;
-    for (const char *kind = how == PT_REAP_EASY ? "s" : "spnt"; *kind; kind++)
+    for (const char *kind = r.how == PT_REAP_EASY ? "s" : "spnt"; *kind; kind++)
         reap_kind(&r, *kind);
     pt_dir_step_restart(r.dir, PT_WALK_LEFT, r.stay);
     close(r.dir);
@@ -393,12 +413,13 @@ unsigned pt_reap_near(enum pt_reap_how how, const struct pt_log_look *look, uint
 /* Those of the files that a step has read. */
 static void reap_names(const struct reaping *r, struct pt_dir_step *step)
 {
+    const char *kinds = is_own(r) ? "snt" : "s";
     unsigned stay = 0, go = 0, removed;
     struct pt_left left;
     const char *name;
 
     while (stay < STEP_STAY && go < STEP_GO && (name = pt_dir_step_next(step))) {
-        if (!strchr("snt", name[0]) || name[1] != '-')
+        if (!strchr(kinds, name[0]) || name[1] != '-')
             continue;
         if (pt_seg_is_name(name)) {
             removed = *r->removed;
@@ -412,19 +433,15 @@ static void reap_names(const struct reaping *r, struct pt_dir_step *step)
     }
 }
 
-struct pt_left_bytes pt_reap_step(const struct pt_log_look *look, uint64_t bytes)
+struct pt_left_bytes pt_reap_step(uid_t uid, const struct pt_log_look *look, uint64_t bytes)
 {
     unsigned removed = 0;
-    struct reaping r = {
-        .dir = pt_dir_open(false), .how = PT_REAP_QUICK, .look = *look, .removed = &removed
-    };
+    struct reaping r = begin_near(uid, PT_REAP_QUICK, look, &removed);
     struct pt_left_bytes left = { 0, 0 };
     struct pt_dir_step step;
 
     if (r.dir < 0)
         return left;
-    r.look.looks = STEP_LOOKS;
-    r.look.near = true;
     pt_dir_step_begin(&step, r.dir, PT_WALK_LEFT);
     reap_names(&r, &step);
     left.stay = pt_dir_step_sum(&step);

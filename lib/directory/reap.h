@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 #include "directory/log_fate.h"
 
 enum pt_reap_how {
@@ -41,16 +42,23 @@ struct pt_left_bytes {
 };
 
 /*
- * One step through the directory (page/dir_step.h), before a stream of so many bytes is created.
+ * One step through the user's directory (page/dir_step.h), before a stream of so many bytes is
+ * created there.
  * Its cost does not depend on the size of the directory: a step checks up to 40 files, and ends
  * after four segments that stay or 16 that it has removed.  A process makes a step for each stream
  * by which it has more than ever before (make_room.h), so it checks more than it leaves when it is
  * killed, and what others left gets less.  look->looks is ignored: a step searches no large folder
  * for a log, and no other file system than that of the stream's own log.
+ *
+ * Root creates streams in the directory of the user whose process they trace.  Of another user's
+ * directory only segments go that PT_REAP_EASY removes: root maps no file of it, and looks at no
+ * log that a header there names.  A process that was traced leaves such a stream by itself
+ * (process/owner.h).
  */
-struct pt_left_bytes pt_reap_step(const struct pt_log_look *look, uint64_t bytes);
+struct pt_left_bytes pt_reap_step(uid_t uid, const struct pt_log_look *look, uint64_t bytes);
 /* The whole directory, with the look of a step: of PT_REAP_EASY the segments, of PT_REAP_QUICK all
  * kinds of files.  How many it has removed; *stay: the bytes of segments that have to stay. */
-unsigned pt_reap_near(enum pt_reap_how how, const struct pt_log_look *look, uint64_t *stay);
+unsigned pt_reap_near(uid_t uid, enum pt_reap_how how, const struct pt_log_look *look,
+                      uint64_t *stay);
 
 #endif

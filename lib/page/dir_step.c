@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "base/sys.h"
@@ -60,26 +61,36 @@ static int open_good_position(int dir)
     return -1;
 }
 
+/* Root also makes one for another user, in that user's directory. */
+static void make_position(int dir, const struct position *p)
+{
+    int fd = open_position(dir, O_WRONLY | O_CREAT | O_EXCL);
+    struct stat st;
+
+    if (fd < 0)
+        return;
+    if (fstat(dir, &st) < 0 || (st.st_uid != geteuid() && fchown(fd, st.st_uid, (gid_t)-1) < 0) ||
+        pt_sys_write_at(fd, p, sizeof *p, 0) < 0)
+        unlinkat(dir, PT_DIR_STEP_FILE, 0);
+    close(fd);
+}
+
 static void store_place(int dir, enum pt_dir_walk walk, const struct place *place)
 {
     size_t at = offsetof(struct position, walk) + walk * sizeof *place;
     struct position p = { .magic = MAGIC };
-    int fd, r;
+    int fd;
 
     /* A process that may not write, as in a sandbox, does not change the file. */
     if (!pt_sys_allows_size(sizeof p))
         return;
     fd = open_good_position(dir);
-    if (fd >= 0) {
-        r = pt_sys_write_at(fd, place, sizeof *place, at);
-    } else {
-        fd = open_position(dir, O_WRONLY | O_CREAT | O_EXCL);
-        if (fd < 0)
-            return;
+    if (fd < 0) {
         p.walk[walk] = *place;
-        r = pt_sys_write_at(fd, &p, sizeof p, 0);
+        make_position(dir, &p);
+        return;
     }
-    if (r < 0)
+    if (pt_sys_write_at(fd, place, sizeof *place, at) < 0)
         unlinkat(dir, PT_DIR_STEP_FILE, 0); /* the next walk starts with the first name */
     close(fd);
 }

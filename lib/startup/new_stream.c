@@ -8,6 +8,8 @@
 #include "control/at_exit.h"
 #include "control/control.h"
 #include "directory/make_room.h"
+#include "page/target.h"
+#include "place/place.h"
 #include "process/self.h"
 #include "shm/segment.h"
 #include "source/perf.h"
@@ -36,8 +38,14 @@ static struct pt_log_look look_of(int log)
     return own;
 }
 
+/* In whose directory the stream will be. */
+static uid_t uid_of(const struct pt_target *target)
+{
+    return target ? target->uid : pt_place_uid();
+}
+
 /* Removes what killed programs have left, and completes their logs.  The stream is counted. */
-static void settle_left(const struct pt_attr *attr, const struct pt_log_look *own)
+static void settle_left(const struct pt_attr *attr, uid_t uid, const struct pt_log_look *own)
 {
     static pt_u64 steps;
     uint32_t chunk_size, chunks;
@@ -46,7 +54,7 @@ static void settle_left(const struct pt_attr *attr, const struct pt_log_look *ow
     if (step)
         pt_self_enter(&steps);
     pt_seg_geometry(attr, &chunk_size, &chunks);
-    pt_make_room((uint64_t)chunk_size * chunks, step, own);
+    pt_make_room(uid, (uint64_t)chunk_size * chunks, step, own);
 }
 
 /* Again where the first time there was no memory, which others may have left. */
@@ -55,7 +63,9 @@ static int create(struct pt_stream **s, const struct pt_attr *attr, int fd,
 {
     int r = pt_stream_create(s, attr, fd, target);
 
-    return r == -ENOMEM && pt_make_room_at_once(own) ? pt_stream_create(s, attr, fd, target) : r;
+    if (r == -ENOMEM && pt_make_room_at_once(uid_of(target), own))
+        r = pt_stream_create(s, attr, fd, target);
+    return r;
 }
 
 static int add(const struct pt_attr *attr, int fd, const struct pt_target *target,
@@ -89,7 +99,7 @@ int pt_create(const struct pt_attr *attr, int fd, const struct pt_target *target
     struct pt_attr wanted = *attr;
     uint32_t held = pt_held_begin();
 
-    settle_left(attr, &own);
+    settle_left(attr, uid_of(target), &own);
     pt_switches_use(&pt_perf_switches, &pt_run_times);
     if (fd >= 0 && environment_wants_switches())
         wanted.switches = 1;

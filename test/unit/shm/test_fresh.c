@@ -5,10 +5,16 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <trace.h>
 #include <unistd.h>
+#include "directory/make_room.h"
 #include "directory/reap.h"
+#include "page/dir_step.h"
 #include "page/names.h"
 #include "page/page.h"
 #include "place/dir.h"
@@ -76,9 +82,9 @@ int __wrap_pt_dir_publish(const struct pt_dir *dir, const char *name, const char
 }
 
 /* How many files of that kind there are. */
-static unsigned count(char kind)
+static unsigned count_of(uid_t uid, char kind)
 {
-    int dir = pt_dir_open(true);
+    int dir = pt_dir_open_of(uid, true);
     DIR *d = fdopendir(dir);
     struct dirent *e;
     unsigned n = 0;
@@ -88,6 +94,11 @@ static unsigned count(char kind)
         n += e->d_name[0] == kind && e->d_name[1] == '-';
     closedir(d);
     return n;
+}
+
+static unsigned count(char kind)
+{
+    return count_of(geteuid(), kind);
 }
 
 /* A file is new for ten seconds, whichever way the clock was set. */
@@ -144,7 +155,7 @@ END_TEST
 static void step_after(time_t seconds)
 {
     step = seconds;
-    pt_reap_step(&(struct pt_log_look){ .looks = 0 }, 0);
+    pt_reap_step(geteuid(), &(struct pt_log_look){ .looks = 0 }, 0);
     step = 0;
 }
 
@@ -281,6 +292,83 @@ START_TEST(names_cannot_be_mapped)
 }
 END_TEST
 
+#define OTHER 65534
+
+static void put_in(int dir, const char *name, uid_t uid)
+{
+    int fd = openat(dir, name, O_RDWR | O_CREAT | O_EXCL, 0600);
+
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(fchown(fd, uid, (gid_t)-1), 0);
+    close(fd);
+}
+
+/* A process of that user, which can be traced. */
+static pid_t process_of_other(void)
+{
+    trace_event_id_t id;
+    int ready[2];
+    char c;
+    pid_t pid;
+
+    ck_assert_int_eq(pipe(ready), 0);
+    pid = fork();
+    if (pid == 0) {
+        if (setresgid(OTHER, OTHER, OTHER) < 0 || setresuid(OTHER, OTHER, OTHER) < 0)
+            _exit(1);
+        posix_trace_eventid_open("other", &id);
+        if (write(ready[1], "r", 1) == 1)
+            pause();
+        _exit(0);
+    }
+    ck_assert_int_eq(read(ready[0], &c, 1), 1);
+    close(ready[0]);
+    close(ready[1]);
+    return pid;
+}
+
+/* Root traces a process of another user: what killed programs have left in that user's directory
+ * goes, and only segments, of that user.  The place of the walk belongs to that user. */
+START_TEST(directory_of_other_user)
+{
+    static const char *const stay[] = { "t-00000000000000000000000000000000",
+                                        "s-00000000000000000000000000000001.seg" };
+    int dir = pt_dir_open(true);
+    char name[64];
+    struct stat st;
+    trace_id_t trid;
+    pid_t pid;
+
+    if (geteuid() != 0)
+        return;
+    ck_assert_int_eq(fchown(dir, OTHER, (gid_t)-1), 0);
+    pid = process_of_other();
+    put_in(dir, stay[0], OTHER);
+    put_in(dir, stay[1], 0);
+    for (int i = 0; i < 60; i++) {
+        snprintf(name, sizeof name, "s-%032x.seg", i + 2);
+        put_in(dir, name, OTHER);
+    }
+    step = HOUR;
+    pt_reap_step(OTHER, &(struct pt_log_look){ .looks = 0 }, 0);
+    ck_assert_int_eq(fstatat(dir, PT_DIR_STEP_FILE, &st, 0), 0);
+    ck_assert_uint_eq(st.st_uid, OTHER);
+    ck_assert_uint_eq(count_of(OTHER, 's'), 61 - 16);
+    ck_assert_int_eq(posix_trace_create(pid, NULL, &trid), 0);
+    ck_assert_uint_eq(count_of(OTHER, 's'), 61 - 2 * 16 + 2); /* the stream has a link to names */
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+    ck_assert(pt_make_room_at_once(OTHER, &(struct pt_log_look){ .looks = 0 }));
+    ck_assert_uint_eq(count_of(OTHER, 's'), 1);
+    for (int i = 0; i < 2; i++)
+        ck_assert_int_eq(faccessat(dir, stay[i], F_OK, 0), 0);
+    step = 0;
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    ck_assert_int_eq(fchown(dir, 0, (gid_t)-1), 0);
+    close(dir);
+}
+END_TEST
+
 static void add(TCase *tc)
 {
     tcase_add_test(tc, clock_is_set);
@@ -292,6 +380,7 @@ static void add(TCase *tc)
     tcase_add_test(tc, page_goes_before_it_is_published);
     tcase_add_test(tc, page_cannot_be_mapped);
     tcase_add_test(tc, names_cannot_be_mapped);
+    tcase_add_test(tc, directory_of_other_user);
 }
 
 int main(void)
