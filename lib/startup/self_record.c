@@ -234,6 +234,7 @@ static int start(struct pt_self *self, trace_id_t trid)
 static int begin(void)
 {
     struct pt_self *self = pt_self_make();
+    struct pt_record_old old;
     trace_id_t trid;
     int fd, r;
 
@@ -241,7 +242,7 @@ static int begin(void)
         return -EINVAL;
     if (!self || pt_exit_register() < 0)
         return -ENOMEM;
-    fd = pt_record_log_open(&setting.name, begun_log);
+    fd = pt_record_log_open(&setting.name, begun_log, &old);
     /* A name without %p, in a program that an ancestor which records itself has
      * started: it is recorded there. */
     if (fd == -EBUSY && pt_load_acquire(&self->page->used) != 0)
@@ -259,6 +260,7 @@ static int begin(void)
     close(fd);
     if (r == 0)
         r = start(self, trid);
+    pt_record_log_done(&old, r == 0);
     if (r == 0)
         pt_self_left_begin(self, begun_log);
     if (r == 0 && setting.expression[0] && !setting.attr.switches)

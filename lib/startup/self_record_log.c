@@ -11,7 +11,6 @@
 #include <unistd.h>
 #include "consumer/crash_recovery.h"
 #include "log/reader/reader.h"
-#include "startup/self_record_error.h"
 #include "startup/self_record_log.h"
 
 enum { TRIES = 99, KEPT = 1 };
@@ -120,24 +119,39 @@ static int open_one(const char *path)
     return r < 0 ? r : -ENOTEMPTY;
 }
 
-int pt_record_log_open(const struct pt_record_name *name, char path[PT_RECORD_PATH])
+int pt_record_log_open(const struct pt_record_name *name, char path[PT_RECORD_PATH],
+                       struct pt_record_old *old)
 {
-    struct pt_record_error old = { .path = NULL };
     int r = -ENOTEMPTY;
 
-    if (expand(name, "", path))
-        pt_record_error_look(&old, path);
+    *old = (struct pt_record_old){ .of_name.path = NULL };
     for (int i = 1; r == -ENOTEMPTY && i <= TRIES; i++) {
+        struct pt_record_error *e = i > 1 ? &old->of_log : &old->of_name;
         char suffix[12] = "";
 
         if (i > 1)
             snprintf(suffix, sizeof suffix, ".%d", i);
-        r = expand(name, suffix, path) ? open_one(path) : -ENAMETOOLONG;
+        pt_record_error_free(e);
+        if (expand(name, suffix, path)) {
+            pt_record_error_look(e, path);
+            r = open_one(path);
+        } else {
+            r = -ENAMETOOLONG;
+        }
     }
-    if (r >= 0)
-        pt_record_error_remove(&old);
-    pt_record_error_free(&old);
+    if (r < 0)
+        pt_record_log_done(old, false);
     return r == -ENOTEMPTY ? -EEXIST : r;
+}
+
+void pt_record_log_done(struct pt_record_old *old, bool recorded)
+{
+    if (recorded) {
+        pt_record_error_remove(&old->of_name);
+        pt_record_error_remove(&old->of_log);
+    }
+    pt_record_error_free(&old->of_name);
+    pt_record_error_free(&old->of_log);
 }
 
 void pt_record_log_drop(int fd, const char *path)

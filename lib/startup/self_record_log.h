@@ -14,6 +14,7 @@
 #define PT_STARTUP_SELF_RECORD_LOG_H
 
 #include <stdbool.h>
+#include "startup/self_record_error.h"
 
 enum { PT_RECORD_PATH = 4096 };
 
@@ -24,9 +25,17 @@ struct pt_record_name {
     char *pattern;
 };
 
-/* Opens the log of this process and locks it, and removes the NAME.error of earlier runs.  A
- * descriptor, and its name in path, or a negative errno. */
-int pt_record_log_open(const struct pt_record_name *name, char path[PT_RECORD_PATH]);
+/* The lines of earlier runs, in NAME.error and, where the log is NAME.2, in NAME.2.error. */
+struct pt_record_old {
+    struct pt_record_error of_name, of_log;
+};
+
+/* Opens the log of this process and locks it.  A descriptor, its name in path, and in old what
+ * pt_record_log_done() needs; or a negative errno. */
+int pt_record_log_open(const struct pt_record_name *name, char path[PT_RECORD_PATH],
+                       struct pt_record_old *old);
+/* recorded: the lines of earlier runs are removed. */
+void pt_record_log_done(struct pt_record_old *old, bool recorded);
 /* It was not used: removes it if it is empty. */
 void pt_record_log_drop(int fd, const char *path);
 /* Could it be opened?  Nothing is made. */

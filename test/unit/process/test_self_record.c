@@ -2,12 +2,15 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * Programs that start together with one POSIXTRACE_RECORD: one records itself, and each of the
- * others leaves in LOG.error why it does not, at whatever step of the first one it comes.  flock()
- * and pt_create() go through the test, which runs the others there.
+ * others leaves in LOG.error why it does not, at whatever step of the first one it comes.  flock(),
+ * pt_create(), unlink() and pt_sys_write_at() go through the test, which runs the others there.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,21 +24,30 @@
 
 extern char **environ;
 
-static char log_name[256], error_name[264];
-static unsigned after_lock, in_create; /* so many others are run there */
-static bool create_fails;
+static char log_name[256], error_name[264], note_name[264];
+/* So many others are run there. */
+static unsigned after_lock, in_create, after_free, before_write;
+static bool create_fails, frees, stops;
 
 /* Of this program, in a role; its environment is the caller's. */
-static void run(const char *role)
+static pid_t start(const char *role)
 {
     char name[] = "test", text[32];
     char *argv[] = { name, text, NULL };
-    int status;
     pid_t pid;
 
     snprintf(text, sizeof text, "%s", role);
-    if (posix_spawn(&pid, "/proc/self/exe", NULL, NULL, argv, environ) != 0 ||
-        waitpid(pid, &status, 0) != pid || status != 0)
+    if (posix_spawn(&pid, "/proc/self/exe", NULL, NULL, argv, environ) != 0)
+        abort();
+    return pid;
+}
+
+static void run(const char *role)
+{
+    pid_t pid = start(role);
+    int status;
+
+    if (waitpid(pid, &status, 0) != pid || status != (strcmp(role, "killed") == 0 ? SIGKILL : 0))
         abort();
 }
 
@@ -57,13 +69,35 @@ int __wrap_flock(int fd, int operation)
     int r = __real_flock(fd, operation);
 
     run_others(&after_lock);
+    if (operation == LOCK_UN)
+        run_others(&after_free);
     return r;
+}
+
+int __real_unlink(const char *path);
+int __wrap_unlink(const char *path);
+int __real_pt_sys_write_at(int fd, const void *from, size_t bytes, uint64_t at);
+int __wrap_pt_sys_write_at(int fd, const void *from, size_t bytes, uint64_t at);
+
+int __wrap_unlink(const char *path)
+{
+    if (stops && strcmp(path, error_name) == 0)
+        raise(SIGSTOP);
+    return __real_unlink(path);
+}
+
+int __wrap_pt_sys_write_at(int fd, const void *from, size_t bytes, uint64_t at)
+{
+    run_others(&before_write);
+    return __real_pt_sys_write_at(fd, from, bytes, at);
 }
 
 int __wrap_pt_create(const struct pt_attr *attr, int log_fd, const struct pt_target *target,
                      trace_id_t *trid)
 {
     run_others(&in_create);
+    if (frees)
+        after_free = 1;
     return create_fails ? -ENOMEM : __real_pt_create(attr, log_fd, target, trid);
 }
 
@@ -85,8 +119,16 @@ static int record(const char *role)
         after_lock = 1;
     else if (strcmp(role, "in create") == 0 || strcmp(role, "create fails") == 0)
         in_create = 2;
+    else if (strcmp(role, "before write") == 0)
+        before_write = 1;
     create_fails = strcmp(role, "create fails") == 0;
+    stops = strcmp(role, "stops") == 0;
+    frees = strcmp(role, "frees") == 0;
+    if (frees)
+        in_create = 1;
     posix_trace_eventid_open("tick", &id);
+    if (strcmp(role, "killed") == 0)
+        raise(SIGKILL);
     if (strcmp(role, "parent") == 0) {
         add_line("process 2 (program) is not recorded: it came second");
         run("other");
@@ -98,6 +140,7 @@ static void name_files(void)
 {
     snprintf(log_name, sizeof log_name, "%s/together.ptl", getenv("POSIXTRACE_DIR"));
     snprintf(error_name, sizeof error_name, "%s.error", log_name);
+    snprintf(note_name, sizeof note_name, "%s/record.error", getenv("POSIXTRACE_DIR"));
 }
 
 static void setup(void)
@@ -111,13 +154,14 @@ static void teardown(void)
 {
     unlink(log_name);
     unlink(error_name);
+    unlink(note_name);
 }
 
-/* How many lines of LOG.error have the text. */
-static int lines_with(const char *text)
+/* How many lines of the file have the text. */
+static int lines_of(const char *file, const char *text)
 {
-    FILE *f = fopen(error_name, "r");
-    char line[512];
+    FILE *f = fopen(file, "r");
+    char line[1024];
     int count = 0;
 
     while (f && fgets(line, sizeof line, f))
@@ -125,6 +169,12 @@ static int lines_with(const char *text)
     if (f)
         fclose(f);
     return count;
+}
+
+/* Of LOG.error. */
+static int lines_with(const char *text)
+{
+    return lines_of(error_name, text);
 }
 
 #define TAKEN "its log is being written by another process"
@@ -163,7 +213,97 @@ START_TEST(first_fails)
     run("create fails");
     ck_assert_int_eq(lines_with(TAKEN), 2);
     ck_assert_int_eq(lines_with(strerror(ENOMEM)), 1);
-    ck_assert_int_eq(lines_with(""), 3);
+    ck_assert_int_eq(lines_with("(old)"), 1);
+    ck_assert_int_eq(lines_with(""), 4);
+}
+END_TEST
+
+/* The first one frees the lock that it gave and takes its own: a third one that comes in between
+ * finds the log free at first, and the second one's line there. */
+START_TEST(third_between_locks)
+{
+    run("frees");
+    ck_assert_int_eq(lines_with(TAKEN), 2);
+    ck_assert_int_eq(lines_with(""), 2);
+}
+END_TEST
+
+/* The one that has the lock of LOG.error is stopped, for the other one's whole life. */
+START_TEST(stopped_before_unlink)
+{
+    pid_t pid = start("stops");
+    int status;
+
+    ck_assert(waitpid(pid, &status, WUNTRACED) == pid && WIFSTOPPED(status));
+    run("other");
+    ck_assert(kill(pid, SIGCONT) == 0 && waitpid(pid, &status, 0) == pid && status == 0);
+    ck_assert_int_eq(lines_of(note_name, TAKEN), 1);
+    ck_assert_int_eq(lines_of(note_name, ""), 1);
+    ck_assert_int_lt(access(error_name, F_OK), 0);
+}
+END_TEST
+
+START_TEST(stopped_before_write)
+{
+    setenv("POSIXTRACE_RECORD_POLICY", "none", 1);
+    run("before write");
+    unsetenv("POSIXTRACE_RECORD_POLICY");
+    ck_assert_int_eq(lines_with("POSIXTRACE_RECORD_POLICY"), 1);
+    ck_assert_int_eq(lines_of(note_name, "POSIXTRACE_RECORD_POLICY"), 1);
+    ck_assert_int_eq(lines_with("(old)"), 1);
+}
+END_TEST
+
+/* The file in the directory of streams is locked, too: it takes the line without. */
+START_TEST(both_are_locked)
+{
+    int beside = open(error_name, O_RDWR | O_CLOEXEC);
+    int note = open(note_name, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+
+    ck_assert(__real_flock(beside, LOCK_EX) == 0 && __real_flock(note, LOCK_EX) == 0);
+    run("create fails");
+    ck_assert_int_eq(lines_of(note_name, TAKEN), 2);
+    ck_assert_int_eq(lines_of(note_name, ""), 3);
+    run("alone"); /* and it removes nothing */
+    ck_assert_int_eq(lines_with("(old)"), 1);
+    ck_assert_int_eq(lines_with(""), 1);
+    close(beside);
+    run("alone");
+    ck_assert_int_lt(access(error_name, F_OK), 0);
+    close(note);
+}
+END_TEST
+
+/* No program of this user can write into it: it stays, and no program takes it away. */
+START_TEST(of_another_user)
+{
+    if (geteuid() != 0)
+        return;
+    ck_assert_int_eq(chown(error_name, 1, 1), 0);
+    run("create fails");
+    run("alone");
+    ck_assert_int_eq(lines_with("(old)"), 1);
+    ck_assert_int_eq(lines_with(""), 1);
+    ck_assert_int_eq(lines_of(note_name, ""), 3);
+}
+END_TEST
+
+/* The lines of a program that is recorded into LOG.2 are in LOG.2.error. */
+START_TEST(second_log)
+{
+    char second_name[264], second_error[272];
+
+    snprintf(second_name, sizeof second_name, "%s.2", log_name);
+    snprintf(second_error, sizeof second_error, "%s.error", second_name);
+    run("killed");
+    setenv("POSIXTRACE_RECORD_FILTER", "tock", 1);
+    run("alone");
+    ck_assert_int_eq(lines_of(second_error, "no event matches"), 1);
+    unsetenv("POSIXTRACE_RECORD_FILTER");
+    run("alone");
+    ck_assert_int_lt(access(second_error, F_OK), 0);
+    ck_assert_int_lt(access(error_name, F_OK), 0);
+    unlink(second_name);
 }
 END_TEST
 
@@ -196,16 +336,17 @@ START_TEST(link_to_other_file)
     ck_assert_int_eq(rename(error_name, other), 0);
     ck_assert_int_eq(symlink(other, error_name), 0);
     run("create fails");
-    ck_assert_int_eq(lines_with("(old)"), 0);
-    ck_assert_int_eq(lines_with(""), 3);
+    ck_assert_int_eq(lines_with(""), 1);
+    ck_assert_int_eq(lines_of(note_name, ""), 3);
     ck_assert_int_eq(unlink(error_name), 0);
     ck_assert_int_eq(link(other, error_name), 0);
     setenv("POSIXTRACE_RECORD_POLICY", "none", 1);
     run("alone");
     unsetenv("POSIXTRACE_RECORD_POLICY");
-    ck_assert_int_eq(lines_with(""), 1);
-    ck_assert_int_eq(lines_with("POSIXTRACE_RECORD_POLICY"), 1);
+    ck_assert_int_eq(lines_of(note_name, ""), 4);
+    ck_assert_int_eq(lines_of(note_name, "POSIXTRACE_RECORD_POLICY"), 1);
     ck_assert_int_eq(rename(other, error_name), 0);
+    ck_assert_int_eq(unlink(other), 0);
     ck_assert_int_eq(lines_with(""), 1);
     ck_assert_int_eq(lines_with("(old)"), 1);
 }
@@ -220,6 +361,12 @@ static void add(TCase *tc)
     tcase_add_test(tc, first_fails);
     tcase_add_test(tc, first_is_empty);
     tcase_add_test(tc, of_the_family);
+    tcase_add_test(tc, third_between_locks);
+    tcase_add_test(tc, stopped_before_unlink);
+    tcase_add_test(tc, stopped_before_write);
+    tcase_add_test(tc, both_are_locked);
+    tcase_add_test(tc, of_another_user);
+    tcase_add_test(tc, second_log);
     tcase_add_test(tc, link_to_other_file);
 }
 
