@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include "consumer/crash_recovery.h"
 #include "log/reader/reader.h"
+#include "log/writer/lock.h"
 #include "startup/self_record_log.h"
 
 enum { TRIES = 99, KEPT = 1 };
@@ -39,10 +40,13 @@ static bool expand(const struct pt_record_name *name, const char *suffix, char p
     return true;
 }
 
-/* Until the stream has one (pt_log_lock_give()).  File systems without locks have none. */
+/* Until the stream has one (pt_log_lock_give()).  A stream that has taken its byte frees the given
+ * lock before it takes its own.  File systems without locks have none. */
 static int lock(int fd)
 {
-    return flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK ? -EBUSY : 0;
+    if (flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
+        return -EBUSY;
+    return pt_log_byte_is_taken(fd, PT_LOG_BYTE_STREAM) ? -EBUSY : 0;
 }
 
 /* Did its own writer complete the log?  Where a recovery did, which any program may start
@@ -106,10 +110,13 @@ static int open_one(const char *path)
     if (fd < 0)
         return -errno;
     r = lock(fd);
-    /* The process that has the lock may be completing the log of a dead writer. */
+    /* The process that has the lock may be completing the log of a dead writer; or it has begun
+     * to overwrite a complete one, which then looks like that once at most. */
     if (found) {
         int verdict = judge(fd, path);
 
+        if (r < 0 && verdict == KEPT)
+            verdict = judge(fd, path);
         if (r == 0 || verdict == KEPT)
             r = verdict;
     }

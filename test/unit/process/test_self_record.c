@@ -3,7 +3,8 @@
 /*
  * Programs that start together with one POSIXTRACE_RECORD: one records itself, and each of the
  * others leaves in LOG.error why it does not, at whatever step of the first one it comes.  flock(),
- * pt_create(), unlink() and pt_sys_write_at() go through the test, which runs the others there.
+ * pt_create(), unlink(), pt_sys_write_at() and pt_tail_open() go through the test, which runs the
+ * others there.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,6 +19,7 @@
 #include <sys/wait.h>
 #include <trace.h>
 #include <unistd.h>
+#include "consumer/crash_recovery.h"
 #include "control/control.h"
 #include "support/run_suite.h"
 #include "support/valgrind.h"
@@ -27,7 +29,7 @@ extern char **environ;
 static char log_name[256], error_name[264], note_name[264];
 /* So many others are run there. */
 static unsigned after_lock, in_create, after_free, before_write;
-static bool create_fails, frees, stops;
+static bool create_fails, frees, stops, tears;
 
 /* Of this program, in a role; its environment is the caller's. */
 static pid_t start(const char *role)
@@ -101,6 +103,16 @@ int __wrap_pt_create(const struct pt_attr *attr, int log_fd, const struct pt_tar
     return create_fails ? -ENOMEM : __real_pt_create(attr, log_fd, target, trid);
 }
 
+int __real_pt_tail_open(struct pt_tail **tail, const uint8_t id[16]);
+int __wrap_pt_tail_open(struct pt_tail **tail, const uint8_t id[16]);
+
+int __wrap_pt_tail_open(struct pt_tail **tail, const uint8_t id[16])
+{
+    if (tears && truncate(log_name, 0) != 0)
+        abort();
+    return __real_pt_tail_open(tail, id);
+}
+
 static void add_line(const char *line)
 {
     FILE *f = fopen(error_name, "a");
@@ -123,6 +135,7 @@ static int record(const char *role)
         before_write = 1;
     create_fails = strcmp(role, "create fails") == 0;
     stops = strcmp(role, "stops") == 0;
+    tears = strcmp(role, "tears") == 0;
     frees = strcmp(role, "frees") == 0;
     if (frees)
         in_create = 1;
@@ -225,6 +238,24 @@ START_TEST(third_between_locks)
     run("frees");
     ck_assert_int_eq(lines_with(TAKEN), 2);
     ck_assert_int_eq(lines_with(""), 2);
+}
+END_TEST
+
+/* The other one reads the log while the first one, which has its lock, begins to overwrite it: it
+ * does not take it for one that a killed program has left. */
+START_TEST(log_is_being_overwritten)
+{
+    char second_name[264];
+    int fd;
+
+    snprintf(second_name, sizeof second_name, "%s.2", log_name);
+    run("killed");
+    fd = open(log_name, O_RDWR | O_CLOEXEC);
+    ck_assert_int_eq(__real_flock(fd, LOCK_EX), 0);
+    run("tears");
+    close(fd);
+    ck_assert_int_lt(access(second_name, F_OK), 0);
+    ck_assert_int_eq(lines_with(TAKEN), 1);
 }
 END_TEST
 
@@ -362,6 +393,7 @@ static void add(TCase *tc)
     tcase_add_test(tc, first_is_empty);
     tcase_add_test(tc, of_the_family);
     tcase_add_test(tc, third_between_locks);
+    tcase_add_test(tc, log_is_being_overwritten);
     tcase_add_test(tc, stopped_before_unlink);
     tcase_add_test(tc, stopped_before_write);
     tcase_add_test(tc, both_are_locked);
