@@ -139,6 +139,12 @@ int posixtrace_chain(trace_id_t trid, trace_id_t next);
  * a writer slot and a chunk, with its memory, in every stream that traces the process.  Afterwards
  * an event of this thread causes no page fault and no system call until its first chunk is full, or
  * a stream is created or a filter set.
+ *
+ * Where a stream has an expression or a handler, that is so for the event types that there are at
+ * the call, with or without a description.  The first event of a type that is opened later, or of
+ * one that gets its description later, also by another process, calls mmap(), munmap() or
+ * madvise(), if the stream asks its expression or handler about it; another call of
+ * posixtrace_prepare() does that before.
  * Not async-signal-safe.  0, or ENOMEM.
  */
 int posixtrace_prepare(void);

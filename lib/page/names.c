@@ -494,18 +494,25 @@ const char *pt_names_description_at(const struct pt_names *n, uint32_t i, uint32
     return e && *id < PT_ID_MAX ? description_text(n, e) : NULL;
 }
 
-const char *pt_names_description(const struct pt_names *n, uint32_t id)
+const char *pt_names_find_description(const struct pt_names *n, uint32_t id, uint32_t *looked)
 {
     uint32_t of;
     uint64_t e;
 
-    for (uint32_t i = 0; (of = described_type(n, i, &e)) != 0; i++) {
+    for (*looked = 0; (of = described_type(n, *looked, &e)) != 0; ++*looked) {
         const char *text = of == id && id < PT_ID_MAX ? description_text(n, e) : NULL;
 
         if (text)
             return text;
     }
     return NULL;
+}
+
+const char *pt_names_description(const struct pt_names *n, uint32_t id)
+{
+    uint32_t looked;
+
+    return pt_names_find_description(n, id, &looked);
 }
 
 int pt_names_describe(struct pt_names *n, uint32_t id, const char *text)

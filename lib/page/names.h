@@ -156,9 +156,17 @@ int pt_names_id(struct pt_names *names, const char *name, bool create, uint32_t 
 int pt_names_describe(struct pt_names *names, uint32_t id, const char *text);
 /* NULL: there is none; checked. */
 const char *pt_names_description(const struct pt_names *names, uint32_t id);
+/* The same; *looked: how many of the list are not it, all that there were where it is NULL. */
+const char *pt_names_find_description(const struct pt_names *names, uint32_t id, uint32_t *looked);
 /* The i-th description in the list and its type.  NULL: after the last one, or not usable (then *id
  * is not 0). */
 const char *pt_names_description_at(const struct pt_names *names, uint32_t i, uint32_t *id);
+
+/* Has the list an i-th description, usable or not?  Makes no system call. */
+static inline bool pt_names_has_description(const struct pt_names *names, size_t i)
+{
+    return i < PT_NAMES_COUNT && pt_load_acquire(&names->description[i]) != 0;
+}
 
 /* Marks the library's own system types as in use.  Async-signal-safe. */
 static inline void pt_names_use_own(struct pt_names *names)

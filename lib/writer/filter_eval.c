@@ -15,12 +15,12 @@ static struct posixtrace_expression *expression_of(const struct pt_filter_eval *
 }
 
 struct pt_layouts {
-    /* A layout; 0: not looked for yet; an odd number 2 n + 1: the type had no description when
-     * the map had n bytes of descriptions. */
+    /* A layout; 0: not looked for yet; an odd number 2 n + 1: none of the first n descriptions of
+     * the map is one. */
     uintptr_t of[PT_ID_MAX];
     pt_u64 named[PT_ID_MAX]; /* see pt_names_read_name() */
 };
-#define NEVER UINTPTR_MAX
+#define NEVER UINTPTR_MAX /* its description does not compile; odd, n is none of the map */
 
 /* ---- layouts, shared by the process ---- */
 
@@ -54,33 +54,49 @@ static uintptr_t build_layout(const char *text, size_t *bytes)
 
 /* Compiles a copy of the description, which other processes can change.  The copy is too large
  * for the stack of a signal handler, so it has pages of its own. */
-static uintptr_t make_layout(const struct pt_self *self, uint32_t id, uintptr_t none, size_t *bytes)
+static uintptr_t make_from_map(const struct pt_names *names, uint32_t id, size_t *bytes)
+{
+    const char *text;
+    uintptr_t made;
+    uint32_t looked;
+    char *copy;
+
+    /* Before any pages: an event of a type without a description makes no system call. */
+    if (!pt_names_find_description(names, id, &looked))
+        return (uintptr_t)looked << 1 | 1;
+    copy = pt_sys_pages(PT_DESCRIPTION_MAX + 1);
+    if (!copy)
+        return 0;
+    text = pt_names_read_description(names, id, copy);
+    made = text ? build_layout(text, bytes) : (uintptr_t)looked << 1 | 1;
+    munmap(copy, PT_DESCRIPTION_MAX + 1);
+    return made;
+}
+
+static uintptr_t make_layout(const struct pt_names *names, uint32_t id, size_t *bytes)
 {
     const char *text = pt_event_system_description(id);
-    char *copy = text ? NULL : pt_sys_pages(PT_DESCRIPTION_MAX + 1);
-    uintptr_t made;
 
-    if (!text && !copy)
-        return 0;
-    if (!text)
-        text = pt_names_read_description(self->names, id, copy);
-    made = text ? build_layout(text, bytes) : none;
-    if (copy)
-        munmap(copy, PT_DESCRIPTION_MAX + 1);
-    return made;
+    return text ? build_layout(text, bytes) : make_from_map(names, id, bytes);
+}
+
+/* Has it not been looked for yet, or is there a description that is newer than that? */
+static bool is_to_make(const struct pt_names *names, uintptr_t is)
+{
+    return is == 0 || ((is & 1) && pt_names_has_description(names, is >> 1));
 }
 
 static const struct posixtrace_layout *layout_of(struct pt_self *self, uint32_t id)
 {
     struct pt_layouts *all = layouts_of(self);
-    uintptr_t none = (uintptr_t)pt_load_acquire(&self->names->described) << 1 | 1, is, made;
+    uintptr_t is, made;
     size_t bytes = 0;
 
     if (!all)
         return NULL;
     is = pt_load_acquire(&all->of[id]);
-    if (is == 0 || ((is & 1) && is != none && is != NEVER)) {
-        made = make_layout(self, id, none, &bytes);
+    if (is_to_make(self->names, is)) {
+        made = make_layout(self->names, id, &bytes);
         if (pt_cas_seqcst(&all->of[id], &is, made))
             is = made;
         else if (made && !(made & 1))
@@ -133,13 +149,12 @@ void pt_filter_eval_prepare(struct pt_self *self, struct pt_writer *writer, unsi
     const struct pt_filter_eval *s = sieve_of(self, writer, bit,
                                               pt_load_seqcst(&self->page->epoch[bit]));
     char name[TRACE_EVENT_NAME_MAX + 1];
-    uint32_t id;
 
-    for (id = 0; id < PT_ID_MAX; id++)
+    for (uint32_t id = 0; id < PT_ID_MAX; id++)
         name_of(self, id, name);
     if (!s || s->open || !expression_of(s)->fields)
         return;
-    for (uint32_t i = 0; pt_names_description_at(self->names, i, &id) || id; i++)
+    for (uint32_t id = 0, end = pt_names_end(self->names); id < end; id++)
         layout_of(self, id);
 }
 

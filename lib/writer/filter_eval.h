@@ -11,7 +11,8 @@
  *
  * Layouts, the compiled descriptions of event types that expressions with fields need, are
  * shared by the process.  Each is published once by compare-and-exchange and never freed; if a
- * type has no description, the next event looks again as soon as the name map has new ones.
+ * type has no description, the next event looks again as soon as the name map has new ones, which
+ * takes no system call unless one is of the type.
  * Beside them stands for which names the memory is reserved: the first event of a type that is
  * asked about makes a system call for that, later ones none.
  *
@@ -25,9 +26,9 @@
 #include <posixtrace/event.h>
 #include "process/thread.h"
 
-/* Compiles the stream's expression, if it has fields also all descriptions, and reserves the memory
- * of all names, so that an event of the thread makes no system call for them.  Called inside an
- * event. */
+/* Compiles the stream's expression, if it has fields also all descriptions, those of system types
+ * too, and reserves the memory of all names, so that an event of the thread makes no system call
+ * for them, except for types that are opened or described later.  Called inside an event. */
 void pt_filter_eval_prepare(struct pt_self *self, struct pt_writer *writer, unsigned bit);
 /* True: record the event.  Called inside an event.  Keeps errno, also if the handler does not. */
 bool pt_filter_eval_wants(struct pt_self *self, struct pt_writer *writer, unsigned bit,

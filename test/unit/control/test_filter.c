@@ -21,6 +21,8 @@
 #include <posixtrace/filter.h>
 #include <posixtrace/stream.h>
 #include <posixtrace/typed.h>
+#include "page/names.h"
+#include "process/self.h"
 #include "support/image.h"
 #include "support/run_suite.h"
 
@@ -222,6 +224,41 @@ START_TEST(errno_is_kept)
 END_TEST
 
 /* Where the type decides, the gate does. */
+/* Publishes by hand the map's next description, whose bytes are there. */
+static void publish(struct pt_names *names, trace_event_id_t id, uint32_t at, size_t length)
+{
+    unsigned i = 0;
+
+    while (pt_names_has_description(names, i))
+        i++;
+    names->description[i] = (PT_NAMES_NAME_BYTES + at) | (uint64_t)length << 32 |
+                            (uint64_t)(id - PT_ID_NAMED_FIRST) << 48;
+}
+
+/* Another thread or process takes room for a description, and publishes it after an event. */
+START_TEST(described_around_an_event)
+{
+    static const char text[] = "u32 n";
+    trace_event_id_t id = open_type("around");
+    trace_id_t trid = filtered("n > 1");
+    struct pt_names *names;
+    uint32_t at;
+
+    trace_u32(id, 2);
+    names = pt_self_peek()->names;
+    at = names->described;
+    memcpy(names->arena + PT_NAMES_NAME_BYTES + at, text, sizeof text);
+    names->described = at + sizeof text;
+    trace_u32(id, 3);
+    ck_assert_str_eq(content(trid), "");
+    publish(names, id, at, sizeof text - 1);
+    trace_u32(id, 1);
+    trace_u32(id, 4);
+    ck_assert_str_eq(content(trid), "around=4");
+    end(trid);
+}
+END_TEST
+
 START_TEST(gates)
 {
     trace_id_t trid = filtered("event \"order*\" or event \"late\" and price > 5");
@@ -583,6 +620,7 @@ static void add(TCase *t)
     tcase_add_test(t, errors);
     tcase_add_loop_test(t, fields, 0, 2 * (int)(sizeof by_fields / sizeof *by_fields));
     tcase_add_test(t, errno_is_kept);
+    tcase_add_test(t, described_around_an_event);
     tcase_add_test(t, gates);
     tcase_add_test(t, beside_an_event_set);
     tcase_add_test(t, streams_beside_it);

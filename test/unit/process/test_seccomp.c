@@ -19,6 +19,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <posixtrace/context.h>
 #include <posixtrace/event.h>
 #include <posixtrace/filter.h>
 #include <posixtrace/stream.h>
@@ -289,23 +290,91 @@ static bool accept_all(void *context, const struct posixtrace_event *event)
     return true;
 }
 
+static void trace_number(trace_event_id_t of, uint32_t number)
+{
+    posix_trace_event(of, &number, sizeof number);
+}
+
+static trace_event_id_t opened(const char *name)
+{
+    trace_event_id_t id;
+
+    NEED(posix_trace_eventid_open(name, &id) == 0);
+    return id;
+}
+
+static trace_event_id_t described(const char *name)
+{
+    trace_event_id_t id;
+
+    NEED(posixtrace_event_describe(name, "u32 number", &id) == 0);
+    return id;
+}
+
+/* Another process of the family adds a description. */
+static void describe_in_child(const char *name)
+{
+    pid_t child = fork();
+    int status;
+
+    if (child == 0) {
+        described(name);
+        end(0);
+    }
+    NEED(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+}
+
+static void start_filtered(const char *expression, trace_event_id_t handled)
+{
+    trace_id_t trid[2];
+
+    for (int i = 0; i < 2; i++)
+        NEED(posix_trace_create(0, NULL, &trid[i]) == 0);
+    NEED(posixtrace_set_expression(trid[0], expression, NULL) == 0);
+    NEED(posixtrace_set_handler(trid[1], handled, accept_all, NULL) == 0);
+    for (int i = 0; i < 2; i++)
+        NEED(posix_trace_start(trid[i]) == 0);
+}
+
 /* posixtrace_prepare() also makes what expressions, descriptions and handlers need. */
 static void prepared(void)
 {
-    trace_event_id_t described;
-    trace_id_t trid[2];
+    trace_event_id_t with = described("with"), without = opened("without");
 
-    NEED(posixtrace_event_describe("described", "u32 number", &described) == 0);
-    for (int i = 0; i < 2; i++)
-        NEED(posix_trace_create(0, NULL, &trid[i]) == 0);
-    NEED(posixtrace_set_expression(trid[0], "number > 1", NULL) == 0);
-    NEED(posixtrace_set_handler(trid[1], described, accept_all, NULL) == 0);
-    for (int i = 0; i < 2; i++)
-        NEED(posix_trace_start(trid[i]) == 0);
+    start_filtered("number > 1", with);
     NEED(posixtrace_prepare() == 0);
     NEED(allow((const int *const[]){ always, NULL }));
-    for (uint32_t number = 0; number < 4; number++)
-        posix_trace_event(described, &number, sizeof number);
+    for (uint32_t number = 0; number < 4; number++) {
+        trace_number(with, number);
+        trace_number(without, number);
+        trace_number(POSIX_TRACE_UNNAMED_USEREVENT, number);
+    }
+    end(0);
+}
+
+/* The types of the library have descriptions, too. */
+static void prepared_for_system_types(void)
+{
+    start_filtered("flags == 1", opened("without"));
+    NEED(posixtrace_prepare() == 0);
+    NEED(allow((const int *const[]){ always, NULL }));
+    posixtrace_context("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
+    end(0);
+}
+
+/* Descriptions of other types do not matter, whether an event came before or not. */
+static void prepared_others_described_later(void)
+{
+    trace_event_id_t with = described("with"), without = opened("without"), first = opened("first");
+
+    start_filtered("number > 1", with);
+    NEED(posixtrace_prepare() == 0);
+    trace_number(without, 2);
+    describe_in_child("later");
+    NEED(allow((const int *const[]){ always, NULL }));
+    trace_number(without, 2);
+    trace_number(first, 2);
+    trace_number(with, 2);
     end(0);
 }
 
@@ -383,6 +452,8 @@ int main(void)
     NEED(posix_trace_eventid_open("seccomp", &type) == 0);
     NEED(posix_trace_eventid_open("outer", &outer) == 0);
     expect_alive("prepared for filters", prepared);
+    expect_alive("prepared for system types", prepared_for_system_types);
+    expect_alive("prepared, others described later", prepared_others_described_later);
     in_children(POSIX_TRACE_LOOP);
     in_children(POSIX_TRACE_UNTIL_FULL);
     return 0;
