@@ -125,6 +125,7 @@ static void put_total(const struct top_total *t)
     json_integer("seconds", LATEST_S);
     json_count("calls", t->count);
     json_integer("total_ns", t->total_ns);
+    json_integer("busy_ns", t->busy_ns);
     json_integer("max_ns", t->max_ns);
 }
 

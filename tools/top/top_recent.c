@@ -32,41 +32,67 @@ static int64_t length_of(unsigned bar)
     return (int64_t)(low + (shift > 0 ? UINT64_C(1) << (shift - 1) : 0));
 }
 
-void top_recent_add(struct top_recent *r, int64_t ns, int64_t length, int64_t watched_ns,
-                    int with_bars)
+/* NULL: it is before the last minute. */
+static struct top_second *second_for(struct top_recent *r, int64_t second)
 {
-    int64_t second = ns / NS;
     unsigned i = (unsigned)((uint64_t)second % TOP_SECONDS);
     struct top_second *s = &r->of[i];
 
     if (second < 0 || second < s->second)
-        return;
-    if (with_bars && !r->bars) {
-        r->bars = tool_grow(NULL, TOP_SECONDS, sizeof *r->bars);
-        memset(r->bars, 0, TOP_SECONDS * sizeof *r->bars);
-    }
+        return NULL;
     if (second > s->second) {
         *s = (struct top_second){ .second = second };
         if (r->bars)
             memset(r->bars[i], 0, sizeof r->bars[i]);
     }
+    return s;
+}
+
+/* The seconds of the last minute each get their part of that time. */
+static void add_busy(struct top_recent *r, int64_t begin, int64_t end)
+{
+    int64_t second = end / NS, to = end;
+    struct top_second *s;
+
+    while (to > begin && (s = second_for(r, second)) != NULL) {
+        int64_t from = begin > second * NS ? begin : second * NS;
+
+        pt_sum_add(&s->busy_ns, to - from);
+        to = from;
+        second--;
+    }
+}
+
+void top_recent_add(struct top_recent *r, int64_t ns, int64_t length, int64_t watched_ns,
+                    int with_bars)
+{
+    struct top_second *s;
+
+    if (with_bars && !r->bars) {
+        r->bars = tool_grow(NULL, TOP_SECONDS, sizeof *r->bars);
+        memset(r->bars, 0, TOP_SECONDS * sizeof *r->bars);
+    }
+    s = ns < 0 ? NULL : second_for(r, ns / NS);
+    if (!s)
+        return;
     s->count++;
     pt_sum_add(&s->total_ns, length);
     if (length > s->max_ns)
         s->max_ns = length;
     if (r->bars)
-        r->bars[i][bar_of(length)]++;
+        r->bars[s - r->of][bar_of(length)]++;
+    add_busy(r, ns - length, ns);
     if (ns < watched_ns)
         return;
     r->since.count++;
-    pt_sum_add(&r->since.total_ns, length);
+    pt_sum_add(&r->since.busy_ns, length < ns - watched_ns ? length : ns - watched_ns);
 }
 
 static const struct top_second *second_at(const struct top_recent *r, int64_t second)
 {
     const struct top_second *s = &r->of[(uint64_t)second % TOP_SECONDS];
 
-    return s->second == second && s->count > 0 ? s : NULL;
+    return s->second == second ? s : NULL;
 }
 
 struct top_total top_recent_total(const struct top_recent *r, int64_t now, int seconds)
@@ -80,6 +106,7 @@ struct top_total top_recent_total(const struct top_recent *r, int64_t now, int s
             continue;
         sum.count += s->count;
         pt_sum_add(&sum.total_ns, s->total_ns);
+        pt_sum_add(&sum.busy_ns, s->busy_ns);
         if (s->max_ns > sum.max_ns)
             sum.max_ns = s->max_ns;
     }

@@ -13,15 +13,16 @@
 enum { TOP_SECONDS = 60, TOP_BARS = 976 };
 
 struct top_total {
-    uint64_t count;
-    int64_t total_ns, max_ns;
+    uint64_t count;           /* of those that ended in that time */
+    int64_t total_ns, max_ns; /* of their whole lengths */
+    int64_t busy_ns;          /* of all lengths, what lies in that time */
 };
 
 struct top_recent {
     struct top_second {
         int64_t second; /* since 1970 */
         uint32_t count;
-        int64_t total_ns, max_ns;
+        int64_t total_ns, max_ns, busy_ns; /* as of struct top_total */
     } of[TOP_SECONDS];
     struct top_total since;     /* the stream is watched */
     uint32_t (*bars)[TOP_BARS]; /* of each second; NULL: sums only */

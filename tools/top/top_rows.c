@@ -55,7 +55,7 @@ static struct rate rate_of(const struct top_model *m, const struct top_stream *s
         of = last;
     }
     return (struct rate){ .per_s = (double)of->count / seconds,
-                          .busy = (double)of->total_ns / NS / seconds };
+                          .busy = (double)of->busy_ns / NS / seconds };
 }
 
 /* ---- pairs ---- */
@@ -298,7 +298,7 @@ void top_rows_sites(struct top_model *m, struct top_stream *s)
 static int by_total(const struct top_total *x, const struct top_total *y)
 {
     return sorted_by == TOP_BY_RATE ? order((double)x->count, (double)y->count)
-                                    : order((double)x->total_ns, (double)y->total_ns);
+                                    : order((double)x->busy_ns, (double)y->busy_ns);
 }
 
 static int compare_locks(const void *a, const void *b)

@@ -45,14 +45,25 @@ static void expect_near(int64_t found, int64_t is)
 
 static int64_t ends[LENGTHS], lengths[LENGTHS];
 
+/* What of a length lies in the seconds before NOW. */
+static int64_t in_window(size_t i, int seconds)
+{
+    int64_t least = (NOW - seconds) * NS, from = ends[i] - lengths[i];
+    int64_t to = ends[i] < NOW * NS ? ends[i] : NOW * NS;
+
+    from = from > least ? from : least;
+    return to > from ? to - from : 0;
+}
+
 static void expect_window(const struct top_recent *r, int seconds)
 {
     static int64_t in[LENGTHS];
     struct top_total t = top_recent_total(r, NOW, seconds);
-    int64_t p50, p99, total = 0;
+    int64_t p50, p99, total = 0, busy = 0;
     size_t count = 0;
 
     for (size_t i = 0; i < LENGTHS; i++) {
+        busy += in_window(i, seconds);
         if (ends[i] / NS >= NOW - seconds && ends[i] / NS < NOW) {
             total += lengths[i];
             in[count++] = lengths[i];
@@ -61,6 +72,7 @@ static void expect_window(const struct top_recent *r, int seconds)
     qsort(in, count, sizeof in[0], compare);
     ck_assert_uint_eq(t.count, count);
     ck_assert_int_eq(t.total_ns, total);
+    ck_assert_int_eq(t.busy_ns, busy);
     ck_assert_uint_gt(count, 0);
     ck_assert_int_eq(t.max_ns, in[count - 1]);
     top_recent_percentiles(r, NOW, seconds, &p50, &p99);
@@ -121,8 +133,8 @@ static struct top_lock_row lock_row(int policy)
 
     ck_assert_ptr_nonnull(lock);
     for (int i = 0; i < 53; i++)
-        top_recent_add(&lock->recent, (i < 3 ? NOW - 5 : NOW - 1) * NS, 1000000, s.watched_ns,
-                       false);
+        top_recent_add(&lock->recent, (i < 3 ? NOW - 5 : NOW - 1) * NS + NS / 2, 1000000,
+                       s.watched_ns, false);
     top_rows_locks(&m, &s);
     ck_assert_uint_eq(m.lock_count, 1);
     row = m.locks[0];
@@ -141,6 +153,41 @@ START_TEST(rates)
     row = lock_row(POSIX_TRACE_LOOP); /* holds the last ten seconds */
     ck_assert_double_eq_tol(row.per_s, 5.3, 1e-9);
     ck_assert_double_eq_tol(row.busy, 0.0053, 1e-9);
+}
+END_TEST
+
+enum { LONG_S = 25, ENDED = NOW - 2 };
+
+/* Of one thread: three calls that each last 25 s; what a second or ten have of them. */
+static double busy_of(int policy, int64_t watched_s)
+{
+    struct top_stream s = { .policy = policy,
+                            .first_ns = (NOW - 100) * NS,
+                            .watched_ns = watched_s * NS };
+    struct top_model m = { .now = NOW * NS };
+    struct top_lock *lock = top_lock_of(&s, PID, 1);
+    double busy;
+
+    ck_assert_ptr_nonnull(lock);
+    for (int64_t end = ENDED - 2 * LONG_S; end <= ENDED; end += LONG_S)
+        top_recent_add(&lock->recent, end * NS, LONG_S * NS, s.watched_ns, false);
+    top_rows_locks(&m, &s);
+    ck_assert_uint_eq(m.lock_count, 1);
+    ck_assert_uint_eq(m.locks[0].last.count, 1);
+    ck_assert_int_eq(m.locks[0].last.total_ns, LONG_S * NS);
+    busy = m.locks[0].busy;
+    free(m.locks);
+    top_engine_free(&s);
+    return busy;
+}
+
+/* One thread has 100 % at most: calls that began before the time that is shown count from there. */
+START_TEST(long_calls)
+{
+    ck_assert_double_eq_tol(busy_of(POSIX_TRACE_LOOP, NOW - 1), 0.8, 1e-9);
+    ck_assert_double_eq_tol(busy_of(POSIX_TRACE_FLUSH, NOW - 60), 0.8, 1e-9);
+    ck_assert_double_eq_tol(busy_of(POSIX_TRACE_FLUSH, NOW - 4), 0.5, 1e-9);
+    ck_assert_double_eq_tol(busy_of(POSIX_TRACE_FLUSH, NOW - 1), 0, 1e-9); /* ended before */
 }
 END_TEST
 
@@ -539,6 +586,7 @@ static void add(TCase *t)
     tcase_add_test(t, recent);
     tcase_add_test(t, extremes);
     tcase_add_test(t, rates);
+    tcase_add_test(t, long_calls);
     tcase_add_test(t, clock_is_set);
     tcase_add_test(t, holders);
     tcase_add_test(t, gaps);
