@@ -62,20 +62,24 @@ static ssize_t read_file(const char *path, char *to, size_t size)
     return n;
 }
 
-/* The path for the whole process, or for its first thread, which has the same number. */
-static void proc_path(char *to, uint32_t pid, bool first_thread, const char *leaf)
+static char *put_number(char *to, uint32_t n)
 {
     char digits[12], *d = digits + sizeof digits - 1;
-    char *p = to;
 
     *d = '\0';
     do
-        *--d = (char)('0' + pid % 10);
-    while ((pid /= 10) != 0);
-    p = stpcpy(p, "/proc/");
-    p = stpcpy(p, d);
-    if (first_thread)
-        p = stpcpy(stpcpy(p, "/task/"), d);
+        *--d = (char)('0' + n % 10);
+    while ((n /= 10) != 0);
+    return stpcpy(to, d);
+}
+
+/* For the whole process, tid 0, or for a thread: the first one has the process's number. */
+static void proc_path(char *to, uint32_t pid, uint32_t tid, const char *leaf)
+{
+    char *p = put_number(stpcpy(to, "/proc/"), pid);
+
+    if (tid)
+        p = put_number(stpcpy(p, "/task/"), tid);
     stpcpy(p, leaf);
 }
 
@@ -145,7 +149,7 @@ bool pt_time_is_shared(uint32_t pid)
     uint64_t own = pt_load_relaxed(&time_namespace);
     char path[48];
 
-    proc_path(path, pid, false, "/ns/time");
+    proc_path(path, pid, 0, "/ns/time");
     return own != 0 && own == namespace_of(path);
 }
 
@@ -232,7 +236,7 @@ static int read_stat(uint32_t pid, struct pt_process *process)
     uint64_t vsize;
     ssize_t n;
 
-    proc_path(path, pid, true, "/stat");
+    proc_path(path, pid, pid, "/stat");
     n = read_file(path, text, sizeof text);
     return parse_stat(text, n, process, &vsize);
 }
@@ -420,18 +424,17 @@ int pt_identity_self(struct pt_identity *id)
 
 enum maps { MAPS_UNKNOWN, MAPS_NOTHING, MAPS_OTHERS, MAPS_IT };
 
-/* Is the segment among the mappings of that process?  NOTHING: there are none, as the process's
- * first thread has ended or ends just now. */
-static enum maps look_at_maps(uint32_t pid, const struct pt_seg_header *h, dev_t dev, ino_t ino)
+/* Is the segment among the mappings in that file?  NOTHING: there are none, as the thread has ended
+ * or ends just now. */
+static enum maps look_at_maps(const char *path, const struct pt_seg_header *h, dev_t dev, ino_t ino)
 {
-    char path[40], text[2048]; /* events come here, on any stack */
+    char text[2048]; /* events come here, on any stack */
     size_t total = 0;
     struct pt_maps maps;
     ssize_t n = 1;
     bool gone;
     int fd;
 
-    proc_path(path, pid, false, "/maps");
     fd = open_file(path);
     if (fd < 0)
         return errno == ENOENT || errno == ESRCH ? MAPS_NOTHING : MAPS_UNKNOWN;
@@ -445,6 +448,55 @@ static enum maps look_at_maps(uint32_t pid, const struct pt_seg_header *h, dev_t
     if (maps.found || gone)
         return maps.found ? MAPS_IT : MAPS_NOTHING;
     return n == 0 && !maps.alike ? MAPS_OTHERS : MAPS_UNKNOWN;
+}
+
+/* Those of the process, which are those of its first thread. */
+static enum maps look_at_first(uint32_t pid, const struct pt_seg_header *h, dev_t dev, ino_t ino)
+{
+    char path[40];
+
+    proc_path(path, pid, 0, "/maps");
+    return look_at_maps(path, h, dev, ino);
+}
+
+/* A name in /proc/PID/task, as the kernel hands it out. */
+struct task {
+    uint64_t ino;
+    int64_t next;
+    uint16_t bytes; /* of this entry */
+    uint8_t type;
+    char name[];
+};
+
+/* Those of another thread, where the first one has ended. */
+static enum maps look_at_others(uint32_t pid, const struct pt_seg_header *h, dev_t dev, ino_t ino)
+{
+    _Alignas(struct task) char names[512];
+    enum maps maps = MAPS_NOTHING;
+    char path[48];
+    ssize_t n = 0;
+    int fd;
+
+    proc_path(path, pid, 0, "/task");
+    fd = open_file(path);
+    while (fd >= 0 && maps == MAPS_NOTHING &&
+           (n = syscall(SYS_getdents64, fd, names, sizeof names)) > 0) {
+        const struct task *task;
+
+        for (ssize_t at = 0; at < n && maps == MAPS_NOTHING; at += task->bytes) {
+            uint32_t tid;
+
+            task = (const void *)(names + at);
+            tid = (uint32_t)number(task->name);
+            if (tid == 0 || tid == pid)
+                continue;
+            proc_path(path, pid, tid, "/maps");
+            maps = look_at_maps(path, h, dev, ino);
+        }
+    }
+    if (fd >= 0)
+        close_file(fd);
+    return maps;
 }
 
 /* Without /proc there is no telling one boot from another. */
@@ -481,10 +533,10 @@ static enum pt_liveness look_at_user(const struct pt_seg_header *h, uint32_t pid
         return PT_UNKNOWN;
     seen = look_at_process(pid, start, &user);
     if (seen == PT_ALIVE && !user.zombie) {
-        maps = ino ? look_at_maps(pid, h, dev, ino) : MAPS_IT;
+        maps = ino ? look_at_first(pid, h, dev, ino) : MAPS_IT;
         /* They may have gone while they were read, which looks like their end. */
         if (maps == MAPS_OTHERS)
-            maps = look_at_maps(pid, h, dev, ino);
+            maps = look_at_first(pid, h, dev, ino);
         if (maps != MAPS_NOTHING)
             return maps == MAPS_IT ? PT_ALIVE : maps == MAPS_OTHERS ? PT_DEAD : PT_UNKNOWN;
         /* Since it was asked how many threads there are, one may have begun. */
@@ -492,9 +544,12 @@ static enum pt_liveness look_at_user(const struct pt_seg_header *h, uint32_t pid
     }
     if (seen != PT_ALIVE)
         return seen;
+    if (user.threads <= 1)
+        return PT_DEAD;
     /* main() has called pthread_exit(): its mappings are no more shown, a while before it is
-     * a zombie, though the other threads have them. */
-    return user.threads > 1 ? PT_UNKNOWN : PT_DEAD;
+     * a zombie; those of another thread are. */
+    maps = ino ? look_at_others(pid, h, dev, ino) : MAPS_IT;
+    return maps == MAPS_IT ? PT_ALIVE : PT_UNKNOWN;
 }
 
 enum pt_liveness pt_user_liveness(const struct pt_seg_header *h, uint32_t pid, uint64_t start,

@@ -2,7 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * An owner whose first thread ends while another process checks whether it lives: it never counts
- * as dead as long as it has another thread.
+ * as dead as long as it has another thread, and is known to live once the first one has ended.
  *
  * A file system for which stat() has another device number than /proc/PID/maps, as btrfs: the given
  * number is not that of the mapping.
@@ -67,9 +67,11 @@ START_TEST(first_thread_ends)
     struct pt_process process;
     struct stat file;
     int fd = memfd_create("owned", MFD_CLOEXEC), behind = 0;
+    ino_t another_file;
     pid_t pid;
 
     ck_assert(fd >= 0 && ftruncate(fd, 4096) == 0 && fstat(fd, &file) == 0);
+    another_file = file.st_ino + 1000000;
     go = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     ck_assert(go != MAP_FAILED);
     for (int i = 0; i < OWNERS; i++, behind = 0) {
@@ -86,6 +88,10 @@ START_TEST(first_thread_ends)
             ck_assert_int_eq(pt_process_look((uint32_t)pid, &process), 0);
             behind += process.zombie;
         }
+        /* Its other thread has the mapping. */
+        ck_assert_int_eq(pt_owner_liveness(&h, file.st_dev, file.st_ino), PT_ALIVE);
+        ck_assert_int_eq(pt_owner_liveness(&h, file.st_dev, 0), PT_ALIVE);
+        ck_assert_int_ne(pt_owner_liveness(&h, file.st_dev, another_file), PT_ALIVE);
         kill(pid, SIGKILL);
         ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
         ck_assert_int_eq(pt_owner_liveness(&h, file.st_dev, file.st_ino), PT_DEAD);
