@@ -122,10 +122,13 @@ enum posixtrace_why_relation {
     POSIXTRACE_WHY_SIGNALS,   /* the condition, posts the semaphore, comes to the barrier, writes to
                                * the pipe or reads from it, later */
     POSIXTRACE_WHY_SIGNALLED, /* did so before this part of the wait */
-    POSIXTRACE_WHY_IS_AWAITED, /* its end */
-    POSIXTRACE_WHY_ELSEWHERE   /* signalled what has the same address in another process, and no
+    POSIXTRACE_WHY_IS_AWAITED,  /* its end */
+    POSIXTRACE_WHY_ELSEWHERE,   /* signalled what has the same address in another process, and no
                                 * thread signalled the object in its own: they are one if the
                                 * processes share that memory; other_tid 0: several threads did */
+    POSIXTRACE_WHY_NOT_RECORDED /* there is none: the wait for the condition or semaphore ended
+                                 * without an error, and no signal at its address was recorded in
+                                 * it, in any process */
 };
 
 /*

@@ -96,8 +96,9 @@ const char *why_reason_word(enum posixtrace_why_reason reason)
 
 const char *why_relation_word(enum posixtrace_why_relation relation)
 {
-    static const char *const words[] = { "",        "holds",     "unlocked",   "ran",
-                                         "signals", "signalled", "is awaited", "elsewhere" };
+    static const char *const words[] = { "",           "holds",     "unlocked",
+                                         "ran",        "signals",   "signalled",
+                                         "is awaited", "elsewhere", "not recorded" };
 
     return words[relation];
 }
@@ -162,12 +163,17 @@ static void put_relation(char text[WHY_TEXT], const struct why_view *v,
 
     if (s->relation == POSIXTRACE_WHY_IS_AWAITED)
         return;
+    if (s->relation == POSIXTRACE_WHY_NOT_RECORDED) {
+        put(text, ", no signal recorded at its address meanwhile", "");
+        return;
+    }
     if (s->relation == POSIXTRACE_WHY_NO_OTHER) {
         if (s->signals > 0 && s->kind == POSIXTRACE_WAIT_IO)
             put(text, ", to which several threads wrote, or from which they read", "");
         else if (s->signals > 0)
             put(text, ", signalled by several threads", "");
-        else if (s->kind == POSIXTRACE_WAIT_CONDITION || s->kind == POSIXTRACE_WAIT_SEMAPHORE)
+        else if (!s->details_left_out &&
+                 (s->kind == POSIXTRACE_WAIT_CONDITION || s->kind == POSIXTRACE_WAIT_SEMAPHORE))
             put(text, ", not signalled", "");
         return;
     }

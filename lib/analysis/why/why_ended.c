@@ -48,6 +48,11 @@ static struct pt_report_channel ready_channel(const posixtrace_why_t *w,
     return found;
 }
 
+static bool is_signalled(const struct pt_report_call *call)
+{
+    return call->kind == POSIXTRACE_WAIT_CONDITION || call->kind == POSIXTRACE_WAIT_SEMAPHORE;
+}
+
 /* Of a part in that call: how it ended. */
 static void note_end(struct pt_why_part *p, const struct pt_report_open *open, bool failed,
                      int64_t result, const struct pt_report_channel *channel)
@@ -55,6 +60,7 @@ static void note_end(struct pt_why_part *p, const struct pt_report_open *open, b
     if (p->call != open->call || p->call_ns != open->ns)
         return;
     p->failed = failed;
+    p->taken = !failed && is_signalled(open->call);
     p->result = result;
     if (channel->side >= 0)
         p->channel = *channel;
@@ -72,7 +78,8 @@ void pt_why_ended(void *context, struct pt_report_thread *th, const struct pt_re
 
     if (open->call->id == POSIXTRACE_POLL && !failed)
         channel = ready_channel(w, th, open);
-    if (!failed && channel.side < 0 && open->call->subject != PT_REPORT_PROCESS)
+    if (!failed && channel.side < 0 && open->call->subject != PT_REPORT_PROCESS &&
+        !is_signalled(open->call))
         return;
     for (size_t i = parts ? runner->parts.count : 0; i > 0 && parts[i - 1].at.to > open->ns; i--)
         note_end(&parts[i - 1], open, failed, result, &channel);

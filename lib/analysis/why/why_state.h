@@ -61,6 +61,7 @@ struct pt_why_part {
     uint8_t share;
     bool early;  /* before the first switch of the thread */
     bool failed; /* the call did */
+    bool taken;  /* it returned without an error; of conditions and semaphores only */
 };
 
 /* The time in which a thread has a lock or processor; to is INT64_MAX while it has it. */

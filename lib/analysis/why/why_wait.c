@@ -183,16 +183,20 @@ static struct pt_why_wake waker_elsewhere(const posixtrace_why_t *w, const struc
     return found;
 }
 
-/* No thread of the process has signalled the semaphore or condition in the wait. */
+/* No thread of the process is known to have signalled the semaphore or condition in the wait. */
 static void name_elsewhere(const posixtrace_why_t *w, struct posixtrace_why_segment *s,
                            const struct pt_why_part *p)
 {
+    const struct pt_why_list *list = pt_why_wakes(w, p);
     struct pt_why_wake wake;
     unsigned count;
 
     if (p->failed || (s->kind != POSIXTRACE_WAIT_CONDITION && s->kind != POSIXTRACE_WAIT_SEMAPHORE))
         return;
+    s->details_left_out = list && p->call_ns < list->lost_to;
     wake = waker_elsewhere(w, p, &count);
+    if (count == 0 && p->taken && !s->details_left_out)
+        s->relation = POSIXTRACE_WHY_NOT_RECORDED;
     if (count == 0)
         return;
     s->relation = POSIXTRACE_WHY_ELSEWHERE;
