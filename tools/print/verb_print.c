@@ -203,6 +203,19 @@ static int print_events(struct request *r, struct print *p)
     return started ? EXIT_DONE : start(r, p, 0, false);
 }
 
+/* Nothing was printed.  If only times were asked for, no event has such a one. */
+static void say_times(const struct selection *s, const struct log_file *log)
+{
+    bool given = s->from.kind != WHEN_NEVER || s->to.kind != WHEN_NEVER;
+
+    if (!given || select_has_expression(s) || s->pid_count + s->tid_count > 0 || !log->seekable ||
+        log->info.events == 0)
+        return;
+    tool_note("options '--from', '--to': no event of %s is of that time, its first is of %s, its "
+              "last of %s",
+              log->shown, when_iso(log->info.first_ns), when_iso(log->info.last_ns));
+}
+
 static int print_log(struct request *r, struct print *p)
 {
     int status = EXIT_DONE, error = 0;
@@ -224,6 +237,8 @@ static int print_log(struct request *r, struct print *p)
     if (!p->from->log->seekable)
         select_warn(&r->select, p->from->log);
     select_warn_callers(&r->select, p->from->log);
+    if (status == EXIT_DONE && p->printed == 0)
+        say_times(&r->select, p->from->log);
     return log_file_report_loss(p->from->log, r->strict, status);
 }
 
