@@ -392,10 +392,10 @@ int pt_collect_write(struct pt_collect *r)
     int e;
 
     r->more = false;
-    r->started |= l->windows.open; /* an attached one may have been before */
     r->touched_count = 0;
     r->hides |= l->losses.overflowing && l->losses.overflow_hidden;
     e = learn_windows(r);
+    r->started |= l->windows.open; /* the first START may have been overwritten */
     if (e == 0)
         e = put_missed(r);
     if (e == 0)

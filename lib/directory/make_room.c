@@ -16,16 +16,19 @@ static uint64_t with_all(uint64_t bytes)
     return bytes + bytes / 4 + (192u << 10);
 }
 
+/* What is in another user's directory beyond the limit, that user's programs settle: no look at all
+ * of it would make it less. */
 static void make_step(uid_t uid, uint64_t bytes, const struct pt_log_look *own)
 {
+    bool ours = uid == pt_place_uid();
     struct pt_left_bytes left;
 
     pt_brief_files_enter();
     left = pt_reap_step(uid, own, bytes);
-    if (left.unseen > 0 && left.stay + left.unseen > pt_settle_limit())
+    if (ours && left.unseen > 0 && left.stay + left.unseen > pt_settle_limit())
         pt_reap_near(uid, PT_REAP_EASY, own, &left.stay);
     pt_brief_files_leave();
-    if (uid == pt_place_uid())
+    if (ours)
         pt_settle_start(left.stay, own);
 }
 
@@ -39,6 +42,7 @@ static bool has_room(uid_t uid, uint64_t bytes)
     return has;
 }
 
+/* The directories of all users are usually in one file system. */
 bool pt_make_room_at_once(uid_t uid, const struct pt_log_look *own)
 {
     unsigned removed;
@@ -46,6 +50,8 @@ bool pt_make_room_at_once(uid_t uid, const struct pt_log_look *own)
 
     pt_brief_files_enter();
     removed = pt_reap_near(uid, PT_REAP_QUICK, own, &stay);
+    if (uid != pt_place_uid())
+        removed += pt_reap_near(pt_place_uid(), PT_REAP_QUICK, own, &stay);
     pt_brief_files_leave();
     return removed > 0;
 }

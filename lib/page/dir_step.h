@@ -4,7 +4,7 @@
  * A walk through the stream directory in steps of bounded work.  Each step is made by the process
  * that comes next, and reads about 40 names from the place where the previous step ended.  The file
  * "walk" has that place; it exists only while the directory is larger than a step.  A step replaces
- * what has that name and is none, as its maker may be killed before it writes.  Two steps at the
+ * a file of that name that has none, as its maker may be killed before it writes.  Two steps at the
  * same time may read the same names, and the step of a killed process is repeated, so the work on a
  * name has to be idempotent.
  *

@@ -58,7 +58,7 @@ static bool is_kernel_file(const char *path)
 {
     static const char *const names[] = {
         "maps",    "mem",       "stat",      "comm",    "timens_offsets",     "sched",
-        "meminfo", "schedstat", "nohz_full", "boot_id", "current_clocksource"
+        "meminfo", "schedstat", "nohz_full", "boot_id", "current_clocksource", "task"
     };
     const char *name = strrchr(path, '/') + 1;
 

@@ -367,6 +367,29 @@ START_TEST(only_start_left_out)
 }
 END_TEST
 
+/* The first round of a LOOP stream does not see the first START. */
+START_TEST(first_start_overwritten)
+{
+    int fd = log_file();
+    trace_id_t trid = create(POSIX_TRACE_LOOP, fd);
+    struct pt_stream *s = hold_rounds(trid);
+
+    NEED(posix_trace_start(trid) == 0);
+    for (int i = 0; i < 200; i++)
+        take_tick(trid);
+    for (int i = 0; i < 5000; i++)
+        posix_trace_event(tick, "tick", 4);
+    leave_out_tick(trid);
+    posix_trace_event(tick, "tick", 4);
+    take_tick(trid);
+    posix_trace_event(tick, "tick", 4);
+    let_rounds(s);
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+    read_log(fd, false);
+    close(fd);
+}
+END_TEST
+
 /* The log had STOP left out before the kill, and the filter lets STOP pass by then. */
 START_TEST(stopped_before_the_checkpoint)
 {
@@ -483,6 +506,7 @@ static void add(TCase *tc)
     tcase_add_loop_test(tc, stopped_by_other_threads, 0, 2);
     tcase_add_test(tc, numbered_across_threads);
     tcase_add_loop_test(tc, only_start_left_out, 0, 2);
+    tcase_add_test(tc, first_start_overwritten);
     tcase_add_test(tc, stopped_before_the_checkpoint);
     tcase_add_loop_test(tc, booked, 0, 3);
     tcase_add_loop_test(tc, to_readers, 0, 2);

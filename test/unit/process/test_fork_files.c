@@ -187,7 +187,8 @@ static void look_into_proc(void)
 {
     static const char *const paths[] = { "/proc/self/comm",  "/proc/self/schedstat",
                                          "/proc/self/sched", "/proc/self/fdinfo/0",
-                                         "/proc/meminfo",    "/sys/devices/system/cpu/nohz_full" };
+                                         "/proc/meminfo",    "/sys/devices/system/cpu/nohz_full",
+                                         "/proc/self/task" };
     struct pt_process process;
     char text[64];
 
