@@ -16,8 +16,8 @@ static uint64_t with_all(uint64_t bytes)
     return bytes + bytes / 4 + (192u << 10);
 }
 
-/* What is in another user's directory beyond the limit, that user's programs settle: no look at all
- * of it would make it less. */
+/* Only programs of a directory's user settle what it has beyond the limit: a look at all of another
+ * user's would not make it less. */
 static void make_step(uid_t uid, uint64_t bytes, const struct pt_log_look *own)
 {
     bool ours = uid == pt_place_uid();

@@ -45,9 +45,9 @@ static struct place load_place(int dir, enum pt_dir_walk walk)
     return good && p.walk[walk].at >= 0 ? p.walk[walk] : first;
 }
 
-/* For reading and writing; -1: there is none.  Removes another file or link of that name: of a maker
- * that was killed before it wrote, of another version of the library, or of another user.  With a
- * folder or socket there, no walk has a place. */
+/* For reading and writing; -1: there is none.  Removes another file or link of that name: of a
+ * maker that was killed before it wrote, of another version of the library, or of another user.
+ * With a folder or socket there, no walk has a place. */
 static int open_good_position(int dir)
 {
     int fd = open_position(dir, O_RDWR);

@@ -57,7 +57,7 @@ static bool is_our_file(char *path)
 static bool is_kernel_file(const char *path)
 {
     static const char *const names[] = {
-        "maps",    "mem",       "stat",      "comm",    "timens_offsets",     "sched",
+        "maps",    "mem",       "stat",      "comm",    "timens_offsets",      "sched",
         "meminfo", "schedstat", "nohz_full", "boot_id", "current_clocksource", "task"
     };
     const char *name = strrchr(path, '/') + 1;
