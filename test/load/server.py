@@ -31,7 +31,7 @@ CONFIG = """<?xml version="1.0"?>
 </yandex>
 """
 USERS = """<?xml version="1.0"?>
-<yandex><profiles><default></default></profiles>
+<yandex><profiles><default><distributed_ddl_task_timeout>30</distributed_ddl_task_timeout></default></profiles>
 <users><default><password>{password}</password><networks><ip>::/0</ip></networks>
 <profile>default</profile><quota>default</quota></default></users>
 <quotas><default></default></quotas></yandex>
