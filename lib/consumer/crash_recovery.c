@@ -161,14 +161,15 @@ static int gather_packets(struct corpse *c, bool *hides)
     return r;
 }
 
+/* The checkpoint has all changes before its watermark. */
 static void restore_window(struct pt_consumer *l)
 {
     const struct pt_seg_header *h = l->seg->h;
     enum pt_window_then window = pt_checkpoint_window(l->seg);
 
     if (window != PT_WINDOW_UNKNOWN)
-        pt_windows_restore(&l->windows, window == PT_WINDOW_OPEN,
-                           h->books[h->books_now & 1u].watermark);
+        pt_windows_set(&l->windows, window == PT_WINDOW_OPEN,
+                       h->books[h->books_now & 1u].watermark);
 }
 
 static int gather(struct pt_tail *t, struct corpse *c, int dir)

@@ -38,13 +38,6 @@ static inline void pt_windows_set(struct pt_windows *w, bool open, uint64_t ts)
     w->ts = ts;
 }
 
-/* In a copy: the state of the checkpoint, which has all changes before the watermark. */
-static inline void pt_windows_restore(struct pt_windows *w, bool open, uint64_t watermark)
-{
-    w->open = open;
-    w->ts = watermark;
-}
-
 /* By its state the stream runs since ts.  An earlier time stays while the window is still closed
  * there, because unread events may be from that time on. */
 static inline void pt_windows_run_since(struct pt_windows *w, uint64_t ts)
