@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
+#include "base/dir_names.h"
 #include "base/sys.h"
 #include "page/dir_step.h"
 
@@ -94,11 +94,6 @@ static void store_place(int dir, enum pt_dir_walk walk, const struct place *plac
     if (pt_sys_write_at(fd, place, sizeof *place, at) < 0)
         unlinkat(dir, PT_DIR_STEP_FILE, 0); /* the next walk starts with the first name */
     close(fd);
-}
-
-long pt_dir_read_names(int dir, void *names, size_t bytes)
-{
-    return syscall(SYS_getdents64, dir, names, bytes);
 }
 
 static long read_names(struct pt_dir_step *s)

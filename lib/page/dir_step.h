@@ -23,22 +23,6 @@
 /* Walks for different purposes have positions of their own. */
 enum pt_dir_walk { PT_WALK_PAGES, PT_WALK_LEFT, PT_WALKS };
 
-/* A name as the kernel hands it out. */
-struct pt_dir_entry {
-    uint64_t ino;
-    int64_t next;   /* offset of the next entry in the directory */
-    uint16_t bytes; /* of this entry */
-    uint8_t type;
-    char name[];
-};
-
-/* The next names of the directory, in memory aligned to 8: how many bytes, 0: no more, -1. */
-long pt_dir_read_names(int dir, void *names, size_t bytes);
-static inline const struct pt_dir_entry *pt_dir_entry_at(const char *names, long at)
-{
-    return (const struct pt_dir_entry *)(const void *)(names + at);
-}
-
 struct pt_dir_step {
     int dir;
     enum pt_dir_walk walk;

@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 #include <trace.h>
 #include <unistd.h>
+#include "base/dir_names.h"
 #include "base/sys.h"
 #include "page/stream_quota.h"
-#include "page/dir_step.h"
 #include "place/dir.h"
 #include "shm/liveness.h"
 #include "shm/segment.h"

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/brief_files.h"
+#include "base/dir_names.h"
 #include "base/sys.h"
 #include "page/dir_step.h"
 #include "page/stream_quota.h"

@@ -12,6 +12,7 @@
 #include "base/atomics.h"
 #include "base/brief_files.h"
 #include "base/clock.h"
+#include "base/dir_names.h"
 #include "base/sys.h"
 #include "base/thread.h"
 #include "shm/liveness.h"
@@ -459,35 +460,22 @@ static enum maps look_at_first(uint32_t pid, const struct pt_seg_header *h, dev_
     return look_at_maps(path, h, dev, ino);
 }
 
-/* A name in /proc/PID/task, as the kernel hands it out. */
-struct task {
-    uint64_t ino;
-    int64_t next;
-    uint16_t bytes; /* of this entry */
-    uint8_t type;
-    char name[];
-};
-
 /* Those of another thread, where the first one has ended. */
 static enum maps look_at_others(uint32_t pid, const struct pt_seg_header *h, dev_t dev, ino_t ino)
 {
-    _Alignas(struct task) char names[512];
+    _Alignas(struct pt_dir_entry) char names[512];
     enum maps maps = MAPS_NOTHING;
     char path[48];
-    ssize_t n = 0;
+    long n = 0;
     int fd;
 
     proc_path(path, pid, 0, "/task");
     fd = open_file(path);
     while (fd >= 0 && maps == MAPS_NOTHING &&
-           (n = syscall(SYS_getdents64, fd, names, sizeof names)) > 0) {
-        const struct task *task;
+           (n = pt_dir_read_names(fd, names, sizeof names)) > 0) {
+        for (long at = 0; at < n && maps == MAPS_NOTHING; at += pt_dir_entry_at(names, at)->bytes) {
+            uint32_t tid = (uint32_t)number(pt_dir_entry_at(names, at)->name);
 
-        for (ssize_t at = 0; at < n && maps == MAPS_NOTHING; at += task->bytes) {
-            uint32_t tid;
-
-            task = (const void *)(names + at);
-            tid = (uint32_t)number(task->name);
             if (tid == 0 || tid == pid)
                 continue;
             proc_path(path, pid, tid, "/maps");
