@@ -417,24 +417,36 @@ START_TEST(killed_before_slots_are_free)
 }
 END_TEST
 
-/* No round has met the writer when the stream is cleared: nothing of it is lost. */
-START_TEST(cleared_and_killed)
+/* A process that starts a stream, and then dies. */
+static pid_t start_in_child(int policy, int fd, void (*die)(trace_id_t))
 {
-    int fd = log_file();
     pid_t pid = fork();
 
     ck_assert_int_ge(pid, 0);
     if (pid == 0) {
-        trace_id_t trid = make(policies[_i], fd);
+        trace_id_t trid = make(policy, fd);
 
         if (posix_trace_start(trid) != 0)
             _exit(1);
-        trace_some(NULL);
-        if (posix_trace_clear(trid) != 0)
-            _exit(1);
-        kill(getpid(), SIGKILL);
+        die(trid);
     }
-    check_killed(pid, fd, 0);
+    return pid;
+}
+
+static void die_cleared(trace_id_t trid)
+{
+    trace_some(NULL);
+    if (posix_trace_clear(trid) != 0)
+        _exit(1);
+    kill(getpid(), SIGKILL);
+}
+
+/* No round has met the writer when the stream is cleared: nothing of it is lost. */
+START_TEST(cleared_and_killed)
+{
+    int fd = log_file();
+
+    check_killed(start_in_child(policies[_i], fd, die_cleared), fd, 0);
 }
 END_TEST
 
@@ -485,17 +497,8 @@ static void die_without_control_chunk(trace_id_t trid)
 START_TEST(killed_without_control_chunk)
 {
     int fd = log_file();
-    pid_t pid = fork();
 
-    ck_assert_int_ge(pid, 0);
-    if (pid == 0) {
-        trace_id_t trid = make(policies[_i], fd);
-
-        if (posix_trace_start(trid) != 0)
-            _exit(1);
-        die_without_control_chunk(trid);
-    }
-    check_killed(pid, fd, 2 * EVENTS);
+    check_killed(start_in_child(policies[_i], fd, die_without_control_chunk), fd, 2 * EVENTS);
 }
 END_TEST
 
