@@ -26,6 +26,7 @@
 #include "shm/slot.h"
 #include "stream/handle.h"
 #include "stream/stream.h"
+#include "support/killed_child.h"
 #include "support/log_file.h"
 #include "support/rounds.h"
 #include "support/run_suite.h"
@@ -326,15 +327,6 @@ START_TEST(not_forgotten_before_their_events)
     close(fd);
 }
 END_TEST
-
-/* Waits for a child that kills itself. */
-static void await_kill(pid_t pid)
-{
-    int status;
-
-    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-    ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-}
 
 /* The log that the child has left, before and after its recovery. */
 static void check_killed(pid_t pid, int fd, uint64_t traced)

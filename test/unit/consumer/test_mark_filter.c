@@ -18,6 +18,7 @@
 #include "shm/mark_filter.h"
 #include "stream/handle.h"
 #include "support/flush_log.h"
+#include "support/killed_child.h"
 #include "support/log_file.h"
 #include "support/need.h"
 #include "support/rounds.h"
@@ -156,7 +157,7 @@ END_TEST
 
 START_TEST(after_a_kill)
 {
-    int fd = log_file(), status;
+    int fd = log_file();
     pid_t pid = fork();
 
     ck_assert_int_ge(pid, 0);
@@ -166,8 +167,7 @@ START_TEST(after_a_kill)
         lose_and_change(trid, hold_rounds(trid), _i);
         kill(getpid(), SIGKILL);
     }
-    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-    ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    await_kill(pid);
     read_log(fd, cases[_i].shown);
     /* Killed before the restart. */
     if (cases[_i].policy == POSIX_TRACE_FLUSH)
@@ -393,7 +393,7 @@ END_TEST
 /* The log had STOP left out before the kill, and the filter lets STOP pass by then. */
 START_TEST(stopped_before_the_checkpoint)
 {
-    int fd = log_file(), status;
+    int fd = log_file();
     pid_t pid = fork();
 
     ck_assert_int_ge(pid, 0);
@@ -411,8 +411,7 @@ START_TEST(stopped_before_the_checkpoint)
         posix_trace_event(tick, "tick", 4);
         kill(getpid(), SIGKILL);
     }
-    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-    ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    await_kill(pid);
     read_log(fd, false);
     close(fd);
 }

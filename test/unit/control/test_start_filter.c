@@ -7,7 +7,6 @@
  */
 #include <signal.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include <posixtrace/attach.h>
 #include <posixtrace/event.h>
@@ -17,6 +16,7 @@
 #include "stream/control_lock.h"
 #include "stream/handle.h"
 #include "support/flush_log.h"
+#include "support/killed_child.h"
 #include "support/log_file.h"
 #include "support/rounds.h"
 #include "support/run_suite.h"
@@ -202,7 +202,7 @@ END_TEST
 
 START_TEST(after_a_kill)
 {
-    int fd = log_file(), status;
+    int fd = log_file();
     pid_t pid = fork();
 
     ck_assert_int_ge(pid, 0);
@@ -214,8 +214,7 @@ START_TEST(after_a_kill)
         change(trid, tock);
         kill(getpid(), SIGKILL);
     }
-    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-    ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    await_kill(pid);
     started = false;
     starts = filters = 0;
     read_log(fd);

@@ -22,6 +22,7 @@
 #include "flush/switch_thread.h"
 #include "flush/switches.h"
 #include "stream/stream.h"
+#include "support/killed_child.h"
 #include "support/log_file.h"
 #include "support/run_suite.h"
 
@@ -664,13 +665,12 @@ START_TEST(killed_in_a_round)
 {
     static const int policies[] = { POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_FLUSH };
     struct posixtrace_recover_report report;
-    int fd = log_file(), status;
+    int fd = log_file();
     pid_t pid = fork();
 
     if (pid == 0)
         be_killed(fd, policies[_i]);
-    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-    ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    await_kill(pid);
     check_books(fd, pid);
     ck_assert_int_eq(posixtrace_log_recover(fd, &report, sizeof report), 0);
     check_books(fd, pid);

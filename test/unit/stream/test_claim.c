@@ -31,6 +31,7 @@
 #include <trace.h>
 #include "log/writer/lock.h"
 #include "place/dir.h"
+#include "support/killed_child.h"
 #include "support/run_suite.h"
 
 enum { EVENTS = 50, CHANGES = 6, ROUNDS = 12, FORKS_MOST = 4 };
@@ -111,7 +112,6 @@ static void trace_and_die(void)
 static void make_left_log(void)
 {
     char path[] = "/tmp/posixtrace-claim.XXXXXX";
-    int status;
     pid_t pid;
 
     countdown = raise_at = 0;
@@ -126,8 +126,7 @@ static void make_left_log(void)
     ck_assert_int_ge(pid, 0);
     if (pid == 0)
         trace_and_die();
-    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-    ck_assert(WIFSIGNALED(status));
+    await_kill(pid);
 }
 
 static void close_left_log(void)
@@ -292,7 +291,7 @@ static int open_again(void)
 /* Its locks are gone with it, though a child lives that was forked in the middle. */
 START_TEST(killed_with_child)
 {
-    int status, other;
+    int other;
     pid_t pid;
 
     ck_assert_int_eq(pipe(life), 0);
@@ -305,8 +304,7 @@ START_TEST(killed_with_child)
         recover();
         _exit(0);
     }
-    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-    ck_assert(WIFSIGNALED(status));
+    await_kill(pid);
     other = open_again();
     ck_assert_int_eq(flock(other, LOCK_EX | LOCK_NB), 0);
     ck_assert_int_eq(flock(other, LOCK_UN), 0);

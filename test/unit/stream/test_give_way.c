@@ -24,11 +24,11 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include <posixtrace/info.h>
 #include <posixtrace/log.h>
 #include <trace.h>
+#include "support/killed_child.h"
 #include "support/run_suite.h"
 
 enum { EVENTS = 50, CHANGES = 6, MODES = 3, ASKED = 2, SIZES = 5, LOG_MOST = 1 << 16 };
@@ -159,7 +159,7 @@ int ftruncate(int fd, off_t size)
 /* LOOP: the flush thread makes no round of its own, which would add events. */
 static void make_left_log(void)
 {
-    int fd, status;
+    int fd;
     pid_t pid;
 
     /* What an earlier test of this process did not come to. */
@@ -180,8 +180,7 @@ static void make_left_log(void)
         trace(trid);
         kill(getpid(), SIGKILL);
     }
-    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-    ck_assert(WIFSIGNALED(status));
+    await_kill(pid);
     close(fd);
 }
 

@@ -13,11 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include <posixtrace/event.h>
 #include <posixtrace/log.h>
 #include "support/flush_log.h"
+#include "support/killed_child.h"
 #include "support/log_file.h"
 #include "support/run_suite.h"
 
@@ -99,7 +99,7 @@ END_TEST
 START_TEST(killed)
 {
     struct posixtrace_recover_report report;
-    int fd = log_file(), status;
+    int fd = log_file();
     pid_t pid = fork();
 
     ck_assert_int_ge(pid, 0);
@@ -107,8 +107,7 @@ START_TEST(killed)
         fill_log(create(fd, LEAST + STEP * (size_t)_i));
         kill(getpid(), SIGKILL);
     }
-    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-    ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    await_kill(pid);
     check_log(fd);
     ck_assert_int_eq(posixtrace_log_recover(fd, &report, sizeof report), 0);
     check_log(fd);

@@ -32,6 +32,7 @@
 #include "log/format.h"
 #include "place/dir.h"
 #include "support/flush_log.h"
+#include "support/killed_child.h"
 #include "support/run_suite.h"
 
 #define EVENTS 3000u /* before the flush, and after it, in memory only */
@@ -158,7 +159,6 @@ static int new_file(void)
 
 static int make_log_in(const struct kind *k, int fd)
 {
-    int status;
     pid_t pid;
 
     remove_segments();
@@ -166,8 +166,7 @@ static int make_log_in(const struct kind *k, int fd)
     ck_assert_int_ge(pid, 0);
     if (pid == 0)
         trace_and_die(k, fd);
-    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-    ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    await_kill(pid);
     if (k->reporter != NOBODY)
         remove_segments();
     if (k->reporter == TOMBSTONE)
