@@ -64,6 +64,8 @@ struct pt_page {
     /* The process that took the bit, see pt_page_take_bit_for(); 0: none since it was free. */
     uint64_t taker[PT_STREAMS];
     uint64_t copies; /* of the library in the process that use the page */
+    /* The image and the copy of the library that give the page other names, see process/exec.h. */
+    uint64_t namer;
 };
 _Static_assert(offsetof(struct pt_page, gates) == 4800, "the same on 32-bit and 64-bit machines");
 

@@ -54,7 +54,9 @@ static void leave_old(const struct pt_self *s, const uint64_t epoch[PT_STREAMS],
         if (!(used >> bit & 1))
             continue;
         pt_page_get_file(s->page, bit, file);
-        if (file[0] == '\0')
+        if (s->renames)
+            old = true;
+        else if (file[0] == '\0')
             old = (open >> bit & 1) != 0;
         else
             old = dir >= 0 && pt_dir_is_plain(file, sizeof file) && owner_is(s, dir, file);
@@ -82,6 +84,69 @@ void pt_exec_enter(struct pt_self *s)
         leave_old(s, epoch, used);
     }
     errno = saved;
+}
+
+/* ---- names ---- */
+
+static bool has_no_file(const struct pt_page *page, int dir)
+{
+    char file[sizeof page->names_file];
+    int saved = errno;
+    bool has_none;
+
+    memcpy(file, page->names_file, sizeof file);
+    has_none = !pt_dir_is_plain(file, sizeof file) ||
+               (dir >= 0 && faccessat(dir, file, F_OK, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT);
+    errno = saved;
+    return has_none;
+}
+
+bool pt_exec_lost_names(const struct pt_page *page, int dir)
+{
+    uint32_t image = pt_load_seqcst(&page->image);
+
+    return image != 0 && image != pt_sys_image() && has_no_file(page, dir);
+}
+
+/* Another thread of this image may have come so far that the page is already the image's. */
+static bool is_namer(struct pt_page *page, int dir)
+{
+    uint64_t mine = (uint64_t)pt_sys_image() << 32 | (uint32_t)(pt_copy_mark() >> 3);
+    uint64_t was = pt_load_seqcst(&page->namer);
+
+    if (was >> 32 == pt_sys_image())
+        return was == mine && has_no_file(page, dir);
+    return pt_exec_lost_names(page, dir) &&
+           (pt_cas_seqcst(&page->namer, &was, mine) || was == mine);
+}
+
+bool pt_exec_begin_names(struct pt_self *s, int dir)
+{
+    s->renames = is_namer(s->page, dir);
+    if (s->renames) {
+        pt_names_hold(s->names);
+        pt_store_seqcst(&s->page->settled, 0u);
+    }
+    return s->renames;
+}
+
+/* The page was counted for the lost map, if it was. */
+void pt_exec_give_names(struct pt_self *s)
+{
+    if (!s->renames)
+        return;
+    s->renames = false;
+    memcpy(s->page->names_file, s->names_file, sizeof s->page->names_file);
+    if (!pt_page_is_counted(s->page)) {
+        pt_page_hold_names(s->page, s->names);
+        pt_names_drop(s->names);
+    }
+}
+
+void pt_exec_drop_names(struct pt_self *s)
+{
+    if (s->renames)
+        pt_names_release(s->names, pt_place_uid(), s->names_file, false);
 }
 
 /* All names of the one map, with the same ids in the other, and the descriptions that find

@@ -21,6 +21,11 @@
  * Otherwise it keeps its own ids and leaves the controller's streams: events under wrong names are
  * worse than none.
  *
+ * A map that has no file, because there was no room for one, is lost with the image that has it.
+ * The next image leaves all streams of the page, whose ids are of that map, and looks for names as
+ * if it had no page yet.  Several threads may do so, with a map each.  The page gets the names of
+ * the one whose struct pt_self is published; by page->namer they are all of one copy of the library.
+ *
  * The file of the parent's map is removed with the last page that names it.  A child is not counted
  * before its first call, and its parent may have ended by then, as with a daemon.  The map is still
  * mapped in the child.  It gets a name again if a stream that traces both has a link to it; else
@@ -33,6 +38,14 @@
 
 /* Called when s has found or made its page, and before it is published.  Async-signal-safe. */
 void pt_exec_enter(struct pt_self *s);
+/* Does the page of an earlier image name a map that has no file? */
+bool pt_exec_lost_names(const struct pt_page *page, int dir);
+/* The same of the page that s has found, which is to get the names of s: a map for which s is
+ * counted, in place of the page, from then on.  Sets s->renames. */
+bool pt_exec_begin_names(struct pt_self *s, int dir);
+/* Called when s is published, or is discarded. */
+void pt_exec_give_names(struct pt_self *s);
+void pt_exec_drop_names(struct pt_self *s);
 /* Takes the parent's names for a forked child that has no page yet, as one more user; false: they
  * have no file. */
 bool pt_exec_take_names(struct pt_self *s, const struct pt_self *parent);

@@ -11,6 +11,7 @@
 #include "base/sys.h"
 #include "place/dir.h"
 #include "place/place.h"
+#include "process/exec.h"
 #include "process/filter_callback.h"
 #include "process/inherit.h"
 #include "process/join.h"
@@ -301,15 +302,16 @@ int pt_inherit_names(struct pt_self *self, const struct pt_page_dir *dir,
     int r = pt_page_dir_has(dir, self->pid)
                 ? pt_page_open_in(&page, dir, self->pid, self->start, names_file)
                 : -ENOENT;
-    bool found = r == 0;
+    bool found = false, lost = r == 0 && pt_exec_lost_names(page, dir->in.fd);
 
     note(&w, r);
     self->alone = false;
-    if (found) {
+    if (r == 0) {
         memcpy(names_file, page->names_file, sizeof page->names_file);
-        found = pt_dir_is_plain(names_file, sizeof page->names_file);
+        found = !lost && pt_dir_is_plain(names_file, sizeof page->names_file);
         pt_page_unmap(page);
-    } else {
+    }
+    if (r < 0 || lost) {
         look_at_ancestors(&w, dir, self->pid, self->start, process);
         self->alone = w.alone;
         found = w.found || link_followed(&w, names_file);

@@ -26,7 +26,8 @@ struct pt_self {
     uint32_t pid;
     uint64_t start;
     char page_file[64], names_file[64];
-    bool alone; /* in a new image: no ancestor had a page */
+    bool alone;   /* in a new image: no ancestor had a page */
+    bool renames; /* the page gets our names when this is published: exec.h */
     /* Segments by gate bit.  Private, so a forked child has those from the time of the fork:
      * streams made later are not inherited. */
     struct {

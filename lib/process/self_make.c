@@ -99,10 +99,10 @@ static int find_names(struct pt_self *s, struct held *held, struct making *m)
 }
 
 /* Another copy of the library, or a controller, was first with the page: its name
- * map is the process's. */
-static int follow_page(struct pt_self *s, struct held *held)
+ * map is the process's, unless it is lost. */
+static int follow_page(struct pt_self *s, struct held *held, int dir)
 {
-    if (strcmp(s->page->names_file, s->names_file) == 0)
+    if (pt_exec_begin_names(s, dir) || strcmp(s->page->names_file, s->names_file) == 0)
         return 0;
     release(held, false);
     held->names = NULL;
@@ -149,7 +149,7 @@ static int build_new(struct pt_self *s, struct held *held, struct making *m)
         r = pt_page_create_in(&s->page, &m->dir, s->pid, s->start, s->names_file, s->page_file);
     if (r < 0)
         return r;
-    r = follow_page(s, held);
+    r = follow_page(s, held, m->dir.in.fd);
     if (r < 0)
         pt_page_unmap(s->page);
     return r;
@@ -170,7 +170,7 @@ static int build_in(struct pt_self *s, const struct pt_self *parent, struct held
         r = parent ? build_child(s, parent, m) : build_new(s, held, m);
     /* A process that cannot reach the stream directory has a page without a file, so that no other
      * process could take it off the count of the map's pages, and needs no file of the map's. */
-    if (r == 0 && (s->page_file[0] || m->dir.in.fd >= 0))
+    if (r == 0 && !s->renames && (s->page_file[0] || m->dir.in.fd >= 0))
         pt_page_hold_names(s->page, s->names);
     return r;
 }
@@ -228,6 +228,7 @@ static struct pt_self *build(const struct pt_self *parent, bool by_control, bool
 static void discard(struct pt_self *s, const struct pt_self *parent)
 {
     pt_inherit_close(s);
+    pt_exec_drop_names(s);
     pt_add_seqcst(&s->page->copies, (uint64_t)-1);
     pt_page_unmap(s->page);
     if (!parent || s->names != parent->names)
@@ -291,7 +292,9 @@ static struct pt_self *make_new(bool by_control)
         return NULL;
     }
     pt_inherit_settle(s);
-    if (!pt_self_replace(&old, s)) {
+    if (pt_self_replace(&old, s)) {
+        pt_exec_give_names(s);
+    } else {
         discard(s, parent);
         s = old;
     }
