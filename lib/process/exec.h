@@ -24,7 +24,7 @@
  * A map that has no file, because there was no room for one, is lost with the image that has it.
  * The next image leaves all streams of the page, whose ids are of that map, and looks for names as
  * if it had no page yet.  Several threads may do so, with a map each.  The page gets the names of
- * the one whose struct pt_self is published; by page->namer they are all of one copy of the library.
+ * the one whose struct pt_self is published; by page->namer all are of one copy of the library.
  *
  * The file of the parent's map is removed with the last page that names it.  A child is not counted
  * before its first call, and its parent may have ended by then, as with a daemon.  The map is still
