@@ -5,7 +5,7 @@
 one, a program with more rights than its caller is never traced, and a stream directory that is not
 private is not used.
 
-usage: isolation.py POSIXTRACE PROBE users|rights|set-id|directory
+usage: isolation.py POSIXTRACE PROBE users|rights|set-id|directory|room
 
 PROBE is the program of probe.c with the library inside.
 """
@@ -13,10 +13,16 @@ PROBE is the program of probe.c with the library inside.
 import os
 import pathlib
 import shutil
+import signal
 import struct
+import subprocess
+import sys
 
 import rooms
 from rooms import ALICE, BOB, CAROL, expect, files, not_tried
+
+
+FREE = 256 << 10   # bytes, fewer than a stream takes
 
 
 def need_root(what):
@@ -229,6 +235,47 @@ def check_directory(house):
         not_tried("a directory of another user", "that takes root")
 
 
+def check_room(house):
+    """In a /dev/shm of its own."""
+    own_shm = ["unshare", "-m", "sh", "-c", 'mount -t tmpfs -o size=64m,mode=1777 tmpfs /dev/shm || '
+               'exit 77; exec "$0" "$@"']
+    if not need_root("root makes room for a stream of another user"):
+        return
+    if not rooms.is_possible(own_shm, house):
+        not_tried("a small /dev/shm", "no namespace of mounts to be had")
+        return
+    inside = [*own_shm, sys.executable, __file__, *sys.argv[1:3], "room-inside"]
+    expect("in a small /dev/shm", subprocess.run(inside, check=False).returncode == 0)
+
+
+def kill(probe):
+    os.kill(probe.pid, signal.SIGKILL)
+    probe.process.wait(timeout=rooms.TIMEOUT)
+
+
+def check_room_inside(house):
+    """Root's own killed programs have filled the file system of all users' directories: what they
+    left goes before a stream of Bob's process, whose directory has nothing that could go."""
+    owners = [house.start(["inherited", "say", "ready", "wait"], None) for _ in range(4)]
+    bob = house.start(["events", 1, "say", "ready", "wait"], None, BOB)
+    for probe in [*owners, bob]:
+        probe.until("ready")
+    room = os.statvfs("/dev/shm")
+    with open("/dev/shm/fill", "wb") as fill:
+        os.posix_fallocate(fill.fileno(), 0, room.f_bavail * room.f_bsize - FREE)
+    said = house.run(["create", bob.pid], None)
+    expect(f"no room while they live: {said}", said == ["create ENOMEM"])
+    for owner in owners:
+        kill(owner)
+    said = house.run(["create", bob.pid, "end"], None)
+    expect(f"room when they were killed: {said}", said == ["create OK", "end OK"])
+    left = [name for name in files("/dev/shm/posixtrace-0") if name.startswith("s-")]
+    expect(f"nothing of theirs is left: {left}", not left)
+    bob.go()
+    bob.end()
+
+
 if __name__ == "__main__":
     rooms.main({"users": check_users, "rights": check_rights, "set-id": check_set_id,
-                "directory": check_directory})
+                "directory": check_directory, "room": check_room,
+                "room-inside": check_room_inside})
