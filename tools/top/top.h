@@ -43,10 +43,12 @@ struct top_stream_row {
 struct top_pair_row {
     const struct top_stream_row *stream;
     const char *name;
-    double per_s; /* in the last ten seconds, or since the first event */
+    double per_s;  /* in the last ten seconds, or since the first event */
+    bool at_least; /* as below */
     struct top_latency {
         uint64_t count;
         int64_t p50, p99, max;
+        bool at_least; /* events of that time were not read, or are lost */
     } of[TOP_WINDOWS];
 };
 
@@ -77,6 +79,7 @@ struct top_lock_row {
     char name[SITES_TEXT];
     struct top_total last; /* calls in the last ten seconds */
     double per_s, busy;    /* of these: a second; the time of all threads in them, of 1 */
+    bool at_least;         /* events of that time were not read, or are lost */
     unsigned waiters;
     pid_t holder;
     char holder_name[16];
@@ -90,6 +93,7 @@ struct top_site_row {
     const char *call;
     struct top_total last;
     double per_s, busy;
+    bool at_least;
 };
 
 struct top_model {

@@ -76,6 +76,7 @@ static void put_pair(const struct top_pair_row *p)
         json_open(NULL, '{');
         json_integer("seconds", top_windows[w]);
         json_count("count", p->of[w].count);
+        json_truth("at_least", p->of[w].at_least);
         json_integer("p50_ns", p->of[w].p50);
         json_integer("p99_ns", p->of[w].p99);
         json_integer("max_ns", p->of[w].max);
@@ -120,10 +121,11 @@ static void put_thread(const struct top_thread_row *t)
     json_close();
 }
 
-static void put_total(const struct top_total *t)
+static void put_total(const struct top_total *t, bool at_least)
 {
     json_integer("seconds", LATEST_S);
     json_count("calls", t->count);
+    json_truth("at_least", at_least);
     json_integer("total_ns", t->total_ns);
     json_integer("busy_ns", t->busy_ns);
     json_integer("max_ns", t->max_ns);
@@ -134,7 +136,7 @@ static void put_lock(const struct top_lock_row *l)
     json_open(NULL, '{');
     json_integer("pid", l->pid);
     json_text("lock", l->name);
-    put_total(&l->last);
+    put_total(&l->last, l->at_least);
     json_count("waiters", l->waiters);
     put_number("holder_tid", l->holder);
     json_close();
@@ -146,7 +148,7 @@ static void put_site(const struct top_site_row *s)
     json_integer("pid", s->pid);
     json_text("site", s->where);
     json_text("call", s->call);
-    put_total(&s->last);
+    put_total(&s->last, s->at_least);
     json_close();
 }
 

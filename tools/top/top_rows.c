@@ -38,8 +38,15 @@ static double covered(const struct top_model *m, const struct top_stream *s)
     return seconds < 1 ? 1 : seconds > LATEST_S ? LATEST_S : (double)seconds;
 }
 
+/* Were events of so many seconds before the present one not read, or are they lost? */
+static bool is_partial(const struct top_model *m, const struct top_stream *s, int seconds)
+{
+    return s->partial_ns != 0 && m->now - s->partial_ns < (seconds + 1) * (int64_t)NS;
+}
+
 struct rate {
     double per_s, busy;
+    bool at_least;
 };
 
 /* Of calls or pairs, last: in the last ten seconds.  Of what was before it was watched, a stream
@@ -55,7 +62,8 @@ static struct rate rate_of(const struct top_model *m, const struct top_stream *s
         of = last;
     }
     return (struct rate){ .per_s = (double)of->count / seconds,
-                          .busy = (double)of->busy_ns / NS / seconds };
+                          .busy = (double)of->busy_ns / NS / seconds,
+                          .at_least = is_partial(m, s, LATEST_S) };
 }
 
 /* ---- pairs ---- */
@@ -68,17 +76,20 @@ void top_rows_pairs(struct top_model *m, struct top_stream *s, const struct top_
         const struct top_recent *recent = &s->pairs[i]->recent;
         struct top_pair_row p = { .stream = row, .name = s->pairs[i]->name };
         struct top_total latest = top_recent_total(recent, now, LATEST_S);
+        struct rate rate = rate_of(m, s, recent, &latest);
 
         for (int w = 0; w < TOP_WINDOWS; w++) {
             struct top_total t = top_recent_total(recent, now, top_windows[w]);
 
             p.of[w].count = t.count;
+            p.of[w].at_least = is_partial(m, s, top_windows[w]);
             p.of[w].max = t.max_ns;
             top_recent_percentiles(recent, now, top_windows[w], &p.of[w].p50, &p.of[w].p99);
         }
         if (p.of[TOP_WINDOWS - 1].count == 0)
             continue;
-        p.per_s = rate_of(m, s, recent, &latest).per_s;
+        p.per_s = rate.per_s;
+        p.at_least = rate.at_least;
         m->pairs = more(m->pairs, m->pair_count, sizeof *m->pairs);
         m->pairs[m->pair_count++] = p;
     }
@@ -266,6 +277,7 @@ void top_rows_locks(struct top_model *m, struct top_stream *s)
                                       .last = last,
                                       .per_s = rate.per_s,
                                       .busy = rate.busy,
+                                      .at_least = rate.at_least,
                                       .waiters = lock->waiters };
         if (!holder)
             continue;
@@ -291,7 +303,8 @@ void top_rows_sites(struct top_model *m, struct top_stream *s)
                                                                              site->call),
                                                            .last = last,
                                                            .per_s = rate.per_s,
-                                                           .busy = rate.busy };
+                                                           .busy = rate.busy,
+                                                           .at_least = rate.at_least };
     }
 }
 

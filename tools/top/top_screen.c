@@ -216,7 +216,7 @@ static void put_sampled(struct top_screen *to, const struct top_model *m, const 
             stretch = m->streams[i].stretch;
     if (stretch)
         snprintf(pairs, sizeof pairs, ", pairs below %s", units_time(stretch));
-    top_screen_format(to, v, COLOUR_MARK, "SAMPLED: %s of the events%s; PER_S, TIME are of those",
+    top_screen_format(to, v, COLOUR_MARK, "SAMPLED: %s of the events%s; >: at least so much",
                       units_percent(m->share, 1), pairs);
 }
 
@@ -325,7 +325,8 @@ static const char *const keys[] = {
     "PAIR: the time from x:begin to x:end of a thread, of the last 1, 10 and 60",
     "seconds. RUN, READY: parts of the time that the thread ran, or could have run.",
     "TIME: of all threads in such calls, 100% is one thread that does nothing else.",
-    "Red: a deadlock, or losses. SAMPLED: only a part of the events was read."
+    "Red: a deadlock, or losses. SAMPLED: only a part of the events was read.",
+    ">12: at least so much, as events of these seconds were not read, or are lost."
 };
 
 static void put_last(struct top_screen *to, const struct top_model *m, const struct top_view *v)

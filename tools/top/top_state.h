@@ -170,6 +170,8 @@ struct top_stream {
     bool cut;              /* the last reading ended before the present, to keep to its time */
     double holds;          /* how many events the stream has room for, about; 0: not known */
     bool skips;            /* the last reading has skipped events */
+    bool skipped;          /* one has since the share was computed */
+    int64_t partial_ns;    /* when events were last not read, or lost: CLOCK_REALTIME; 0: never */
     int64_t stretch_ns;    /* the time of the events that it has read then; 0: it has not */
     int64_t read_ns;       /* when that was, CLOCK_MONOTONIC */
     int64_t apart_ns;      /* CLOCK_REALTIME was so much later then; 0: not known */

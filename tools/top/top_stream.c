@@ -292,7 +292,7 @@ static void skip(struct top_stream *s, double budget_ns)
     s->cut = false;
     posixtrace_seek(s->trid, top_clock(CLOCK_REALTIME) -
                                  (int64_t)(due > 0 ? seconds * 1e9 * most / due : 0));
-    s->skips = true;
+    s->skips = s->skipped = true;
     top_gap(s);
 }
 
@@ -391,6 +391,15 @@ void top_stream_read_more(struct top_stream *s, double budget_ns)
         read_counters(s, 1);
 }
 
+/* An event that was overwritten may have been read before. */
+static bool loses(const struct top_stream *s)
+{
+    for (unsigned c = 0; c < POSIXTRACE_LOSS_CAUSES; c++)
+        if (c != POSIXTRACE_LOST_OVERWRITTEN && s->lost_rate[c] > 0)
+            return true;
+    return false;
+}
+
 void top_stream_read(struct top_stream *s, double budget_ns, double seconds)
 {
     bool complete;
@@ -405,8 +414,11 @@ void top_stream_read(struct top_stream *s, double budget_ns, double seconds)
     list(s, take_again);
     top_idle_threads(s, complete);
     s->share = 1;
-    if ((s->skips || !complete || s->missed > s->missed_before) && s->taken < s->due)
+    if ((s->skipped || !complete || s->missed > s->missed_before) && s->taken < s->due)
         s->share = (double)s->taken / (double)s->due;
     s->taken = 0;
+    s->skipped = false;
     read_counters(s, seconds);
+    if (s->share < 1 || loses(s))
+        s->partial_ns = top_clock(CLOCK_REALTIME);
 }

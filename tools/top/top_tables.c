@@ -39,6 +39,35 @@ static const char *rate_text(double rate)
     return to;
 }
 
+/* ">12.2k": at least so many, rounded down. */
+static const char *least_rate_text(double rate)
+{
+    static char text[2][16];
+    static unsigned next;
+    char *to = text[next++ % 2];
+    double step = rate >= 9.95e6   ? 1e6
+                  : rate >= 999500 ? 1e5
+                  : rate >= 9999.5 ? 1e3
+                  : rate >= 9.95   ? 1
+                                   : 0.1;
+
+    snprintf(to, sizeof text[0], ">%s", rate_text((double)(uint64_t)(rate / step) * step));
+    return to;
+}
+
+/* ">99.9%", ">100%". */
+static const char *least_percent_text(double share)
+{
+    static char text[32];
+    double percent = share * 100;
+
+    if (percent < 100)
+        snprintf(text, sizeof text, ">%.1f%%", (double)(uint64_t)(percent * 10) / 10);
+    else
+        snprintf(text, sizeof text, ">%.0f%%", (double)(uint64_t)percent);
+    return text;
+}
+
 static const char *share_text(double share)
 {
     return share < 0 ? "-" : units_percent(share, 1);
@@ -62,7 +91,7 @@ static void put_pair(struct top_screen *to, const struct top_model *m, const str
     snprintf(text, sizeof text, "%s%s%s", p->name, m->stream_count > 1 ? " " : "",
              m->stream_count > 1 ? p->stream->name : "");
     left(&row, v, text, rest(v, TOP_WINDOWS * (3 * (TIME + 1)) + 7, 9));
-    cell(&row, v, rate_text(p->per_s), 6);
+    cell(&row, v, p->at_least ? least_rate_text(p->per_s) : rate_text(p->per_s), 6);
     for (int w = 0; w < TOP_WINDOWS; w++) {
         const struct top_latency *l = &p->of[w];
 
@@ -167,10 +196,10 @@ static void put_thread_titles(struct top_screen *to, const struct top_view *v)
 /* ---- locks and call sites ---- */
 
 static void put_totals(struct top_row *row, const struct top_view *v, const struct top_total *t,
-                       double per_s, double busy)
+                       double per_s, double busy, bool at_least)
 {
-    cell(row, v, rate_text(per_s), 6);
-    cell(row, v, units_percent(busy, 1), 6);
+    cell(row, v, at_least ? least_rate_text(per_s) : rate_text(per_s), 6);
+    cell(row, v, at_least ? least_percent_text(busy) : units_percent(busy, 1), 6);
     cell(row, v, t->count ? units_time(t->total_ns / (int64_t)t->count) : "-", TIME);
     cell(row, v, span(t->max_ns), TIME);
 }
@@ -205,7 +234,7 @@ static void put_lock(struct top_screen *to, const struct top_model *m, const str
     char text[64];
 
     left(&row, v, of_process(m, l->name, l->pid), rest(v, 54, 16));
-    put_totals(&row, v, &l->last, l->per_s, l->busy);
+    put_totals(&row, v, &l->last, l->per_s, l->busy, l->at_least);
     snprintf(text, sizeof text, "%u", l->waiters);
     cell(&row, v, text, 7);
     snprintf(text, sizeof text, "%s (%d)", l->holder_name, (int)l->holder);
@@ -231,7 +260,7 @@ static void put_site(struct top_screen *to, const struct top_model *m, const str
     struct top_row row = { .length = 0 };
 
     left(&row, v, of_process(m, s->where, s->pid), rest(v, 45, 16));
-    put_totals(&row, v, &s->last, s->per_s, s->busy);
+    put_totals(&row, v, &s->last, s->per_s, s->busy, s->at_least);
     left(&row, v, s->call, 15);
     top_screen_add(to, v, row.text, COLOUR_PLAIN);
 }

@@ -122,9 +122,10 @@ END_TEST
 
 /* A lock that was taken three times long before the stream was watched, and 50 times in the second
  * since then. */
-static struct top_lock_row lock_row(int policy)
+static struct top_lock_row lock_row(int policy, int64_t partial_s)
 {
     struct top_stream s = { .policy = policy,
+                            .partial_ns = partial_s * NS,
                             .first_ns = (NOW - 100) * NS,
                             .watched_ns = (NOW - 1) * NS };
     struct top_model m = { .now = NOW * NS };
@@ -145,14 +146,29 @@ static struct top_lock_row lock_row(int policy)
 
 START_TEST(rates)
 {
-    struct top_lock_row row = lock_row(POSIX_TRACE_FLUSH);
+    struct top_lock_row row = lock_row(POSIX_TRACE_FLUSH, 0);
 
     ck_assert_uint_eq(row.last.count, 53);
     ck_assert_double_eq_tol(row.per_s, 50, 1e-9);
     ck_assert_double_eq_tol(row.busy, 0.05, 1e-9);
-    row = lock_row(POSIX_TRACE_LOOP); /* holds the last ten seconds */
+    row = lock_row(POSIX_TRACE_LOOP, 0); /* holds the last ten seconds */
     ck_assert_double_eq_tol(row.per_s, 5.3, 1e-9);
     ck_assert_double_eq_tol(row.busy, 0.0053, 1e-9);
+}
+END_TEST
+
+/* Where events of these seconds were not read, rates are lower bounds. */
+START_TEST(lower_bounds)
+{
+    static const int policies[] = { POSIX_TRACE_FLUSH, POSIX_TRACE_LOOP };
+
+    for (unsigned i = 0; i < 2; i++) {
+        ck_assert(!lock_row(policies[i], 0).at_least);
+        ck_assert(!lock_row(policies[i], NOW - 11).at_least);
+        ck_assert(lock_row(policies[i], NOW - 10).at_least);
+        ck_assert(lock_row(policies[i], NOW).at_least);
+        ck_assert(lock_row(policies[i], NOW + 5).at_least); /* the clock was set back since */
+    }
 }
 END_TEST
 
@@ -438,7 +454,7 @@ static void fill(struct top_model *m, struct top_stream_row *streams)
     for (size_t i = 0; i < m->pair_count; i++) {
         m->pairs[i].name = some_name();
         m->pairs[i].stream = &streams[0];
-        m->pairs[i].of[1] = (struct top_latency){ 5, some(NS), some(NS), some(INT64_MAX) };
+        m->pairs[i].of[1] = (struct top_latency){ 5, some(NS), some(NS), some(INT64_MAX), some(1) };
     }
     m->thread_count = (size_t)some(60);
     m->threads = calloc(m->thread_count + 1, sizeof *m->threads);
@@ -505,8 +521,7 @@ START_TEST(sampled)
     struct top_view v = { .columns = 80, .rows = 24, .section = TOP_ALL };
     struct top_stream_row stream = { .name = "one", .stretch = 999999 };
     struct top_model m = { .share = 0.999, .streams = &stream, .stream_count = 1 };
-    const char
-        *whole = "SAMPLED: 99.9% of the events, pairs below 1.00ms; PER_S, TIME are of those";
+    const char *whole = "SAMPLED: 99.9% of the events, pairs below 1.00ms; >: at least so much";
     struct top_screen s;
     bool found = false;
 
@@ -530,6 +545,31 @@ static bool has_text(const struct top_model *m, const char *text)
     top_screen_free(&s);
     return found;
 }
+
+static bool shows_bounds(double per_s, double busy, bool at_least, const char *text)
+{
+    struct top_stream_row stream = { .name = "one" };
+    struct top_lock_row lock = {
+        .name = "hot", .per_s = per_s, .busy = busy, .at_least = at_least, .last = { .count = 1 }
+    };
+    struct top_model m = {
+        .share = 1, .streams = &stream, .stream_count = 1, .locks = &lock, .lock_count = 1
+    };
+
+    return has_text(&m, text);
+}
+
+/* They are marked, and rounded down. */
+START_TEST(shown_bounds)
+{
+    ck_assert(shows_bounds(1596.9, 1.858, false, " 1597 185.8%"));
+    ck_assert(shows_bounds(1596.9, 1.858, true, " >1596  >185%"));
+    ck_assert(shows_bounds(19999, 0.99999, true, "  >19k >99.9%"));
+    ck_assert(shows_bounds(9.99, 0, true, "  >9.0  >0.0%"));
+    ck_assert(shows_bounds(1.97, 0.0001, true, "  >1.9  >0.0%"));
+    ck_assert(shows_bounds(1999999, 1, true, " >1.9M  >100%"));
+}
+END_TEST
 
 /* Forked processes have locks and call sites of the same name. */
 START_TEST(processes)
@@ -586,6 +626,7 @@ static void add(TCase *t)
     tcase_add_test(t, recent);
     tcase_add_test(t, extremes);
     tcase_add_test(t, rates);
+    tcase_add_test(t, lower_bounds);
     tcase_add_test(t, long_calls);
     tcase_add_test(t, clock_is_set);
     tcase_add_test(t, holders);
@@ -594,6 +635,7 @@ static void add(TCase *t)
     tcase_add_test(t, stopped);
     tcase_add_test(t, screens);
     tcase_add_test(t, sampled);
+    tcase_add_test(t, shown_bounds);
     tcase_add_test(t, processes);
     tcase_add_test(t, keys);
 }
