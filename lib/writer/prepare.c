@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
-/* See prepare.h.  Works under the same protection as an event: inside, gates
- * looked at afterwards, so that no segment is unmapped meanwhile. */
+/*
+ * See prepare.h.  Works under the same protection as an event: inside, gates looked at afterwards,
+ * so that no segment is unmapped meanwhile.  While a level's writers are made, the thread is inside
+ * that level: a handler's event uses those of the next one.
+ */
 #include <errno.h>
 #include "writer/event.h"
 #include "writer/filter_eval.h"
 #include "writer/prepare.h"
 #include "writer/writer.h"
 
-/* Writes to every page of a chunk's free part: no fault later. */
+#define LEVELS 2u /* an event, and one inside it */
+
+/* Writes to every page of the part of a chunk that is free and has memory: no fault later. */
 static void touch(struct pt_writer *writer)
 {
     uint8_t *end = writer->chunk + writer->limit;
@@ -17,31 +22,53 @@ static void touch(struct pt_writer *writer)
         *(volatile uint8_t *)p = 0;
 }
 
-static int prepare_streams(struct pt_self *self, struct pt_thread *t, uint64_t inside)
+/* Level 0 gets memory for a whole chunk, another one what a chunk begins with, which is enough for
+ * an event. */
+static int prepare_writer(struct pt_self *self, struct pt_writer *writer, unsigned level,
+                          unsigned bit, uint64_t inside)
+{
+    int r = 0;
+
+    pt_store_seqcst(&writer->slot->inside, inside);
+    if (!pt_writer_reserve(writer) ||
+        !(level == 0 ? pt_writer_back(writer) : pt_writer_has_room(writer, writer->max_data)))
+        r = -ENOMEM;
+    else
+        touch(writer);
+    if (pt_load_seqcst(&self->page->shadows) & pt_page_shadow(self->page, bit))
+        pt_filter_eval_prepare(self, writer, bit);
+    pt_store_seqcst(&writer->slot->inside, 0u);
+    return r;
+}
+
+static int prepare_streams(struct pt_self *self, struct pt_thread *t, unsigned level,
+                           uint64_t inside)
 {
     int r = 0;
 
     for (unsigned bit = 0; bit < PT_STREAMS; bit++) {
         uint64_t epoch = pt_load_seqcst(&self->page->epoch[bit]);
+        struct pt_writer *writer;
         struct pt_seg *seg;
 
         if (!(pt_load_seqcst(&self->page->used) >> bit & 1) ||
             !(seg = pt_self_segment(self, bit, epoch)) || pt_load_seqcst(&seg->h->closed))
             continue; /* shut down, or not mapped: the next event tries that again */
-        if (!pt_event_writer(self, t, 0, bit, 0)) {
+        writer = pt_event_writer(self, t, level, bit, 0);
+        if (!writer || prepare_writer(self, writer, level, bit, inside) < 0)
             r = -ENOMEM;
-            continue;
-        }
-        pt_store_seqcst(&t->writers0[bit].slot->inside, inside);
-        if (!pt_writer_reserve(&t->writers0[bit]) || !pt_writer_back(&t->writers0[bit]))
-            r = -ENOMEM;
-        else
-            touch(&t->writers0[bit]);
-        if (pt_load_seqcst(&self->page->shadows) & pt_page_shadow(self->page, bit))
-            pt_filter_eval_prepare(self, &t->writers0[bit], bit);
-        pt_store_seqcst(&t->writers0[bit].slot->inside, 0u);
     }
     return r;
+}
+
+/* Inside the one below, as an event at that level is. */
+static void enter_next(struct pt_thread *t, unsigned level)
+{
+    t->outer[level] = pt_load_relaxed(&t->word);
+    pt_store_relaxed(&t->word, pt_thread_word((uintptr_t)__builtin_frame_address(0), level + 1));
+    pt_fence_compiler();
+    pt_count_own(&t->nested);
+    pt_fence_seqcst();
 }
 
 int pt_prepare(void)
@@ -54,8 +81,15 @@ int pt_prepare(void)
         return -ENOMEM;
     pt_thread_watch_exits();
     if (!pt_thread_enter(t))
-        return 0; /* from a handler inside an event: that event has done it */
-    r = prepare_streams(self, t, t->count);
+        return 0; /* from inside an event, which has done it for its level */
+    r = prepare_streams(self, t, 0, pt_load_relaxed(&t->count));
+    for (unsigned level = 1; level < LEVELS; level++) {
+        int e;
+
+        enter_next(t, level);
+        e = prepare_streams(self, t, level, pt_load_relaxed(&t->nested));
+        r = r < 0 ? r : e;
+    }
     pt_thread_leave(t);
     return r;
 }
