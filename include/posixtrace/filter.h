@@ -126,6 +126,9 @@ bool posixtrace_expression_test_suits(const posixtrace_expression_t *expression,
  * always true costs the same as before.  Only other types are slower (docs/benchmarks.md).  A type
  * is decided when a process opens its name; until then its events evaluate the expression.
  *
+ * Events that another stream passes on in a chain (posixtrace_chain()) are recorded without a look
+ * at this one's expression.
+ *
  * The stream uses a second one of the TRACE_SYS_MAX places on each process, until it is shut down.
  * posix_trace_clear() and posix_trace_start() as for the event set.  If the stream runs, it gets a
  * posix_trace_filter event.  Thread-safe, not async-signal-safe.
@@ -163,7 +166,8 @@ typedef bool (*posixtrace_handler_t)(void *context, const struct posixtrace_even
  * events; then it has to be async-signal-safe.  event->ns is 0, because the event has no time yet.
  * Events that the function records itself are nested in this one; those nested four levels deep are
  * lost, and counted.  When this call returns, the previous function is not running any more, unless
- * a thread has been in it for a second.  Thread-safe, not async-signal-safe.
+ * a thread has been in it for a second.  It is not asked about events that another stream passes on
+ * in a chain (posixtrace_chain()).  Thread-safe, not async-signal-safe.
  *
  * EINVAL  no stream that can be controlled, or no event type that is open and may have one
  * ESRCH   the stream does not trace the calling process

@@ -115,7 +115,9 @@ int posixtrace_watch_fill(trace_id_t trid, unsigned percent, int fd);
  * No event is lost between the two, whichever thread or process records it.  Until trid is
  * full next, which has to be started like any other, records nothing.  next may have a
  * successor itself.  A last stream whose filter lets only some types pass is a reserve: there
- * is room for them when the others are full.
+ * is room for them when the others are full.  Only the event set of next counts for an event that
+ * is passed on, not its expression and not its functions (posixtrace_set_expression(),
+ * posixtrace_set_handler()): those of the first stream have let it pass.
  *
  * trid stops as a full stream does; it may get events later than its posix_trace_stop, of
  * threads that were recording then, and when it has been read it records again.  An event
