@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
+#include "base/open_above.h"
 #include "base/sys.h"
 #include "consumer/recover_empty.h"
 #include "log/byteorder.h"
@@ -85,7 +86,7 @@ static int make_block(const struct pt_seg_header *h, uint8_t block[PT_LOG_DATA_S
         .seekable = true,
         .piece = (uint32_t)h->books_piece[h->books_now & 1u],
     };
-    int fd = memfd_create("posixtrace-header", MFD_CLOEXEC), e;
+    int fd = pt_memory_above("posixtrace-header", MFD_CLOEXEC), e;
     struct pt_log_writer *w;
 
     if (fd < 0)

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/clock.h"
+#include "base/open_above.h"
 #include "base/sys.h"
 #include "consumer/crash_recovery.h"
 #include "consumer/tombstone.h"
@@ -32,7 +33,7 @@ static bool read_head(int fd, struct head *h)
 
 static int open_file(int dir, int flags)
 {
-    int fd = openat(dir, PT_DIR_LOST_FILE, flags | PT_OPEN_BRIEFLY, 0600);
+    int fd = pt_open_above(dir, PT_DIR_LOST_FILE, flags | PT_OPEN_BRIEFLY, 0600);
 
     return fd < 0 ? -errno : fd;
 }

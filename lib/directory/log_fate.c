@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/open_above.h"
 #include "base/sys.h"
 #include "directory/log_fate.h"
 #include "log/format.h"
@@ -41,7 +42,7 @@ static enum pt_log_fate examine(const struct pt_seg_header *h, const struct pt_l
         return pt_log_header_is_cut(&head, h->id) ? PT_LOG_UNKNOWN : PT_LOG_GONE;
     if (!fd)
         return PT_LOG_THERE;
-    *fd = openat(dir, name, flags | OPEN_FLAGS);
+    *fd = pt_open_above(dir, name, flags | OPEN_FLAGS, 0);
     if (*fd < 0) {
         *fd = -errno;
     } else if (fstat(*fd, &st) < 0 || !is_the_file(h, &st)) {

@@ -12,6 +12,7 @@
 #include "base/array.h"
 #include "base/assert.h"
 #include "base/clock.h"
+#include "base/open_above.h"
 #include "consumer/checkpoint.h"
 #include "flush/state.h"
 #include "log/writer/writer.h"
@@ -355,7 +356,7 @@ static int begin_file(struct pt_flusher *f, const struct pt_piece_base *base, in
     int e;
 
     make_name(p, base->number, PART, name);
-    *fd = openat(p->dir, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, p->mode);
+    *fd = pt_open_above(p->dir, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, p->mode);
     if (*fd < 0) {
         /* A new file in a folder that is there cannot give these. */
         f->pieces.gone = errno == ENOENT || errno == ESTALE;

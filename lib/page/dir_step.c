@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/dir_names.h"
+#include "base/open_above.h"
 #include "base/sys.h"
 #include "page/dir_step.h"
 
@@ -24,7 +25,7 @@ struct position {
 
 static int open_position(int dir, int flags)
 {
-    return openat(dir, PT_DIR_STEP_FILE, flags | PT_OPEN_BRIEFLY, 0600);
+    return pt_open_above(dir, PT_DIR_STEP_FILE, flags | PT_OPEN_BRIEFLY, 0600);
 }
 
 static bool read_position(int fd, struct position *p)

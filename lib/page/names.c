@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include "base/atomics.h"
 #include "base/clock.h"
+#include "base/open_above.h"
 #include "base/sys.h"
 #include "page/mapping_list.h"
 #include "place/dir.h"
@@ -215,7 +216,7 @@ bool pt_names_read(int fd, int64_t size, size_t at, void *to, size_t bytes)
 static int open_file(int dirfd, uid_t uid, const char *file, int flags, uint64_t *from)
 {
     struct stat st;
-    int fd = openat(dirfd, file, flags | PT_OPEN_BRIEFLY);
+    int fd = pt_open_above(dirfd, file, flags | PT_OPEN_BRIEFLY, 0);
 
     if (fd < 0)
         return -errno;

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/open_above.h"
 #include "base/sys.h"
 #include "page/page.h"
 #include "page/page_left.h"
@@ -96,7 +97,7 @@ static int open_file(const struct pt_page_dir *dir, uint32_t pid, uint64_t *star
             break;
         *start = mine + ticks[i];
         put_name(file, pid, *start, ns);
-        fd = openat(dir->in.fd, file, O_RDWR | PT_OPEN_BRIEFLY);
+        fd = pt_open_above(dir->in.fd, file, O_RDWR | PT_OPEN_BRIEFLY, 0);
         fd = fd < 0 ? -errno : fd;
     }
     if (fd < 0)

@@ -9,6 +9,7 @@
 #include <trace.h>
 #include <unistd.h>
 #include "base/dir_names.h"
+#include "base/open_above.h"
 #include "base/sys.h"
 #include "page/stream_quota.h"
 #include "place/dir.h"
@@ -142,7 +143,7 @@ static bool lock_table(int fd, short type)
 static int open_table(int dir, uid_t uid)
 {
     int flags = O_RDWR | O_CREAT | PT_OPEN_BRIEFLY;
-    int fd = openat(dir, PT_CENSUS_FILE, flags, 0600);
+    int fd = pt_open_above(dir, PT_CENSUS_FILE, flags, 0600);
     struct stat st;
 
     if (fd < 0)

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/atomics.h"
+#include "base/open_above.h"
 #include "base/sys.h"
 #include "place/dir.h"
 #include "place/place.h"
@@ -250,7 +251,7 @@ int pt_dir_publish(const struct pt_dir *dir, const char *name, const char *final
 /* A new file, given to the user whose directory it is. */
 static int new_file(const struct pt_dir *dir, const char *name, uint64_t size, uint64_t reserve)
 {
-    int fd = openat(dir->fd, name, O_RDWR | O_CREAT | O_EXCL | PT_OPEN_BRIEFLY, 0600);
+    int fd = pt_open_above(dir->fd, name, O_RDWR | O_CREAT | O_EXCL | PT_OPEN_BRIEFLY, 0600);
     int r = fd < 0 ? -errno : 0;
 
     if (r == 0 && dir->uid != dir->maker && fchown(fd, dir->uid, (gid_t)-1) < 0)
@@ -284,7 +285,7 @@ static int new_file_anywhere(struct pt_dir *dir, const char *name, uint64_t size
     *named = fd >= 0;
     if (fd >= 0 || r == -EEXIST || r == -EMFILE || r == -ENFILE)
         return r;
-    fd = memfd_create(name, MFD_CLOEXEC);
+    fd = pt_memory_above(name, MFD_CLOEXEC);
     r = fd < 0 ? -errno : size_file(fd, size, reserve);
     if (r < 0 && fd >= 0)
         close(fd);

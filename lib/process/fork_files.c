@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include "base/brief_files.h"
 #include "base/dir_names.h"
+#include "base/open_above.h"
 #include "base/sys.h"
 #include "page/dir_step.h"
 #include "page/stream_quota.h"
@@ -99,6 +100,8 @@ static bool is_ours(int fd, const char *link)
         return starts_with(path, MEMORY) && is_our_memory(path + sizeof MEMORY - 1);
     if (starts_with(path, "/proc/") || starts_with(path, "/sys/"))
         return is_kernel_file(path);
+    if (strcmp(path, PT_ABOVE_PLACE) == 0)
+        return true;
     return fstat(fd, &st) == 0 && pt_dir_is_latest(&st) &&
            (S_ISDIR(st.st_mode) || is_our_file(path));
 }

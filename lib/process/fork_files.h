@@ -7,7 +7,8 @@
  * is good at the moment of the fork.  So the child finds them by what they are: they have flags
  * that no other descriptor has together, unless the program has opened one with them
  * (PT_OPEN_BRIEFLY), and are files of the stream directory, or some of /proc or /sys; memory in
- * place of a file, for which the directory has no room, has its name.  It looks for them only if a
+ * place of a file, for which the directory has no room, has its name; what takes numbers below 3 is
+ * the directory PT_ABOVE_PLACE (base/open_above.h).  It looks for them only if a
  * thread was in such a call, and where it has /proc.
  *
  * base/brief_files.h counts these calls.  The kernel copies the descriptors, then the memory.  If

@@ -11,6 +11,7 @@
 #include "base/annotate.h"
 #include "base/assert.h"
 #include "base/clock.h"
+#include "base/open_above.h"
 #include "base/sys.h"
 #include "place/dir.h"
 #include "place/place.h"
@@ -178,7 +179,7 @@ static int open_file(struct pt_seg *seg, const char *file, bool to_write)
     memset(seg, 0, sizeof *seg);
     seg->uid = pt_place_uid();
     if (dir >= 0) {
-        fd = openat(dir, file, O_RDWR | PT_OPEN_BRIEFLY);
+        fd = pt_open_above(dir, file, O_RDWR | PT_OPEN_BRIEFLY, 0);
         close(dir);
     }
     if (fd < 0) {

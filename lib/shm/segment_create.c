@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include "base/assert.h"
 #include "base/clock.h"
+#include "base/open_above.h"
 #include "base/sys.h"
 #include "place/dir.h"
 #include "place/room.h"
@@ -194,7 +195,7 @@ static int create_file(struct pt_seg *seg, const struct pt_seg_header *h, bool a
     if (allow_named)
         fd = pt_dir_new_file(seg->uid, seg->file, h->size, base_reserve(h), &named);
     else
-        fd = memfd_create(seg->file, MFD_CLOEXEC);
+        fd = pt_memory_above(seg->file, MFD_CLOEXEC);
     if (fd < 0)
         return allow_named ? fd : -errno;
     r = !allow_named && ftruncate(fd, (off_t)h->size) < 0 ? -errno : reserve(fd, h);

@@ -10,6 +10,7 @@
 #include <sys/file.h>
 #include <time.h>
 #include <unistd.h>
+#include "base/open_above.h"
 #include "base/sys.h"
 #include "place/dir.h"
 #include "startup/self_record_error.h"
@@ -76,10 +77,10 @@ static int open_once(const struct place *at, struct file *f)
     struct stat st;
     bool found;
 
-    f->fd = openat(at->dir, at->path, flags | O_CREAT | O_EXCL, 0666);
+    f->fd = pt_open_above(at->dir, at->path, flags | O_CREAT | O_EXCL, 0666);
     found = f->fd < 0 && errno == EEXIST;
     if (found)
-        f->fd = openat(at->dir, at->path, flags);
+        f->fd = pt_open_above(at->dir, at->path, flags, 0);
     if (f->fd < 0)
         return found && errno == ENOENT ? -EAGAIN : -errno;
     r = lock(f->fd);
@@ -199,7 +200,7 @@ void pt_record_error_leave(const char *log, const char *line, const char *unless
 /* A descriptor, or -1. */
 static int open_own(const char *path)
 {
-    int fd = open(path, FLAGS);
+    int fd = pt_open_above(AT_FDCWD, path, FLAGS, 0);
     struct stat st;
 
     if (fd < 0 || (fstat(fd, &st) == 0 && is_own(&st)))

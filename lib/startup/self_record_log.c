@@ -9,6 +9,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/open_above.h"
 #include "consumer/crash_recovery.h"
 #include "log/reader/reader.h"
 #include "log/writer/lock.h"
@@ -102,11 +103,11 @@ static int judge(int fd, const char *path)
 static int open_one(const char *path)
 {
     const int flags = O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
-    int fd = open(path, flags | O_CREAT | O_EXCL, 0666), r = 0;
+    int fd = pt_open_above(AT_FDCWD, path, flags | O_CREAT | O_EXCL, 0666), r = 0;
     bool found = fd < 0 && errno == EEXIST;
 
     if (found)
-        fd = open(path, flags);
+        fd = pt_open_above(AT_FDCWD, path, flags, 0);
     if (fd < 0)
         return -errno;
     r = lock(fd);

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/open_above.h"
 #include "base/sys.h"
 #include "log/byteorder.h"
 #include "log/reader/state.h"
@@ -254,7 +255,8 @@ static int spool(struct pt_log_reader *r)
     const void *at;
     int fd, error = 0;
 
-    fd = open(folder && *folder ? folder : "/tmp", O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600);
+    fd = pt_open_above(AT_FDCWD, folder && *folder ? folder : "/tmp",
+                       O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
         return -errno;
     while ((at = pt_input_fetch(&r->source, offset, 1, &error)) != NULL) {

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/open_above.h"
 #include "base/sys.h"
 #include "base/thread.h"
 #include "log/writer/own.h"
@@ -34,7 +35,7 @@ int pt_log_reopen(int fd, bool to_write)
 
     snprintf(path, sizeof path, "/proc/thread-self/fd/%d", fd);
     for (int i = 0; e == 0 && own < 0 && i < (to_write ? 2 : 3); i++) {
-        own = open(path, modes[i] | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+        own = pt_open_above(AT_FDCWD, path, modes[i] | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0);
         if (own < 0 && pt_is_shortage(-errno))
             e = -errno;
     }
