@@ -37,9 +37,8 @@ static struct pt_account *find(struct pt_accounts *a, uint64_t wid)
 /* True: the writer has ended, its slot was released, and all its events were seen: its last
  * one, or an event of the stream that is later than its end.  Its events may wait for many
  * rounds, while a stalled writer is inside an older event.  Changed numbers go into the log
- * first.  An onlooker forgets no tally, since no sum has the numbers from before its start, and
- * posixtrace_threadlist_getnext() reports each: one costs it 330 to 660 bytes until it detaches. */
-static bool is_complete(const struct pt_accounts *a, const struct pt_account *t)
+ * first. */
+bool pt_account_is_complete(const struct pt_accounts *a, const struct pt_account *t)
 {
     bool final = t->source == PT_TALLY_FINAL;
 
@@ -48,13 +47,26 @@ static bool is_complete(const struct pt_accounts *a, const struct pt_account *t)
            ((final && t->next_no >= t->recorded) || a->delivered_ts > t->ended_ts);
 }
 
+/* An onlooker forgets no tally, since no sum has the numbers from before its start, and
+ * posixtrace_threadlist_getnext() reports each: one costs it 330 to 660 bytes until it detaches. */
+static bool may_forget(const struct pt_accounts *a, const struct pt_account *t)
+{
+    return pt_account_is_complete(a, t) && (t->told_last || !a->seg->g.has_log);
+}
+
+void pt_accounts_tell_again(struct pt_accounts *a)
+{
+    for (uint32_t i = 0; i < a->room; i++)
+        a->tally[i].told_last = false;
+}
+
 /* Adds a complete tally to the sums.  The log keeps its own entry for the writer, so the
  * sums that are written to it do not contain these numbers again. */
 static void forget(struct pt_accounts *a, const struct pt_account *t)
 {
     struct pt_folded *f = &a->folded;
 
-    pt_assert_call(is_complete(a, t));
+    pt_assert_call(may_forget(a, t));
     pt_assert(!a->passive);
     f->given += pt_account_given(t);
     f->cleared += t->cleared;
@@ -78,7 +90,7 @@ static bool rehash(struct pt_accounts *a, bool full)
     uint32_t room = a->room, keep = 0, new_room = 64;
 
     for (uint32_t i = 0; i < room; i++)
-        keep += old[i].used && !(full && is_complete(a, &old[i]));
+        keep += old[i].used && !(full && may_forget(a, &old[i]));
     while (new_room < keep * 2)
         new_room *= 2;
     fresh = calloc(new_room, sizeof *fresh);
@@ -92,7 +104,7 @@ static bool rehash(struct pt_accounts *a, bool full)
     for (uint32_t i = 0; i < room; i++) {
         if (!old[i].used)
             continue;
-        if (full && is_complete(a, &old[i])) {
+        if (full && may_forget(a, &old[i])) {
             forget(a, &old[i]);
             continue;
         }

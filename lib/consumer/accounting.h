@@ -21,7 +21,9 @@
  * Invariant: an event is in one tally or in one sum, never in both.  So gone, the events
  * of writers without a tally, is the past of all slots less taken, which the FINAL
  * tallies added to that past; and a tally that is forgotten to bound the memory goes into
- * folded.
+ * folded.  A log folds authors, too (log/author_stats.h), and would count the numbers twice of one
+ * that is reported again.  So the last report of an author says that it is the last; only then
+ * may the tally be forgotten.
  *
  * All calls are made by the one consumer, under the reading lock: by readers of a stream
  * without log, by the flush thread, and by recovery on its copy of a segment.  The accounts know
@@ -66,6 +68,7 @@ struct pt_account {
     uint64_t named_at; /* when the thread's name was last read, see process/thread_name.h */
     bool based;
     bool used, changed;
+    bool told_last; /* the log has its last numbers, and knows that they are */
 };
 
 enum pt_fate { PT_FATE_DELIVER, PT_FATE_EXCLUDE, PT_FATE_REFUSED, PT_FATE_OVERWRITTEN };
@@ -112,6 +115,11 @@ void pt_accounts_deinit(struct pt_accounts *a);
 /* Is each tally found by its wid, and are no more events passed over than were seen? */
 bool pt_accounting_balances(struct pt_accounts *a);
 #endif
+
+/* Has the writer ended, and were all its events seen?  Its numbers will not change. */
+bool pt_account_is_complete(const struct pt_accounts *a, const struct pt_account *t);
+/* Its log was emptied, and gets all numbers again. */
+void pt_accounts_tell_again(struct pt_accounts *a);
 
 /* Forgets the tallies of writers that have ended and are complete. */
 void pt_accounts_trim(struct pt_accounts *a);

@@ -458,23 +458,29 @@ void pt_collect_commit(struct pt_collect *r, const struct pt_log_books *log)
 }
 
 /* At a seam an event that no cycle has seen is part of the next piece. */
-static void fill_totals(struct pt_account *t, enum pt_totals which, struct pt_log_author_totals *a)
+static void fill_totals(const struct pt_accounts *all, struct pt_account *t, enum pt_totals which,
+                        struct pt_log_author_totals *a)
 {
     uint64_t passed = t->excluded + t->refused;
 
     pt_checkpoint_fill(t, a);
     t->changed = false;
-    if (which != PT_TOTALS_SEAM)
+    if (which != PT_TOTALS_SEAM) {
+        a->ended = t->told_last = pt_account_is_complete(all, t);
         return;
+    }
     /* The next piece, or the next cycle of this one, lists it. */
     t->changed = pt_account_recorded(t) != t->next_no;
     a->recorded = t->next_no > passed ? t->next_no - passed : 0;
 }
 
-static bool is_due(const struct pt_account *t, enum pt_totals which)
+static bool is_due(const struct pt_accounts *all, const struct pt_account *t, enum pt_totals which)
 {
-    return t->changed || which == PT_TOTALS_ALL ||
-           (which == PT_TOTALS_SEAM && pt_account_recorded(t) != t->next_no);
+    if (t->told_last)
+        return false;
+    if (which == PT_TOTALS_SEAM)
+        return t->changed || pt_account_recorded(t) != t->next_no;
+    return t->changed || which == PT_TOTALS_ALL || pt_account_is_complete(all, t);
 }
 
 int pt_collect_totals(struct pt_consumer *l, enum pt_totals which, struct pt_name_turn *names,
@@ -505,8 +511,8 @@ int pt_collect_totals(struct pt_consumer *l, enum pt_totals which, struct pt_nam
         /* The sums of the slots contain the events of folded writers. */
         if (t->source == PT_TALLY_FOLDED)
             named += pt_account_recorded(t);
-        if (is_due(t, which))
-            fill_totals(t, which, &a[(*count)++]);
+        if (is_due(&l->accounts, t, which))
+            fill_totals(&l->accounts, t, which, &a[(*count)++]);
     }
     status->recorded_unknown_author = 0;
     if (which != PT_TOTALS_SEAM && l->accounts.gone.recorded > named)
@@ -531,7 +537,7 @@ int pt_collect_base(struct pt_collect *r, struct pt_piece_base *base)
 
         if (!t->used)
             continue;
-        fill_totals(t, PT_TOTALS_SEAM, &totals);
+        fill_totals(a, t, PT_TOTALS_SEAM, &totals);
         t->changed = changed;
         author = (struct pt_piece_author){ .wid = t->author.wid,
                                            .next_no = t->next_no,

@@ -5,6 +5,7 @@
 #include <posixtrace/info.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/assert.h"
 #include "base/hash.h"
 #include "log/author_stats.h"
 
@@ -16,6 +17,7 @@ _Static_assert(POSIXTRACE_LOST_LOG_FULL == 4, "pt_cause_is_of_log");
 void pt_author_stats_init(struct pt_author_stats *t)
 {
     memset(t, 0, sizeof *t);
+    t->max = PT_TOTALS_MAX;
 }
 
 void pt_author_stats_deinit(struct pt_author_stats *t)
@@ -27,7 +29,11 @@ void pt_author_stats_deinit(struct pt_author_stats *t)
 
 void pt_author_stats_clear(struct pt_author_stats *t)
 {
+    const struct pt_author_stats before = *t;
+
     pt_author_stats_deinit(t);
+    t->max = before.max;
+    t->forgets = before.forgets;
 }
 
 /* The hash cell of wid, or the empty one where it belongs. */
@@ -47,13 +53,29 @@ static void fill_hash(struct pt_author_stats *t)
         *cell_of(t, t->entries[i].author.wid) = (uint32_t)i + 1;
 }
 
+/* 0: its numbers may be reported again, or it has events in the part being written.  Of two others
+ * that with the higher rank goes first. */
+static int rank_of(const struct pt_total *e)
+{
+    uint64_t any = e->recorded;
+
+    for (unsigned c = 0; c < PT_LOSS_CAUSES; c++)
+        any |= e->lost[c];
+    return e->part_events ? 0 : e->ended ? 2 : !any;
+}
+
 static int by_use(const void *a, const void *b)
 {
     const struct pt_total *x = a, *y = b;
 
-    if (x->ended != y->ended)
-        return x->ended ? 1 : -1;
     return x->touched < y->touched ? 1 : x->touched > y->touched ? -1 : 0;
+}
+
+static int by_rank(const void *a, const void *b)
+{
+    int order = rank_of(a) - rank_of(b);
+
+    return order ? order : by_use(a, b);
 }
 
 static int by_wid(const void *a, const void *b)
@@ -63,27 +85,40 @@ static int by_wid(const void *a, const void *b)
     return x->author.wid < y->author.wid ? -1 : x->author.wid > y->author.wid;
 }
 
-/* Folds the half of the entries that is least likely to change again.
- * Entries with events in the part being written stay. */
-static void fold(struct pt_author_stats *t)
+static void fold(struct pt_author_stats *t, const struct pt_total *e)
+{
+    t->folded_recorded += e->recorded;
+    for (unsigned c = 0; c < PT_LOSS_CAUSES; c++)
+        t->folded_lost[c] += e->lost[c] + e->log_lost[c];
+    t->folded_now = true;
+}
+
+static void forget(struct pt_author_stats *t, const struct pt_total *e)
+{
+    t->recorded -= e->recorded;
+    for (unsigned c = 0; c < PT_LOSS_CAUSES; c++)
+        t->lost[c] -= e->lost[c] + e->log_lost[c];
+    t->forgot = true;
+}
+
+/* Half of the entries, as far as that is allowed. */
+static void fold_some(struct pt_author_stats *t)
 {
     size_t kept = t->count / 2;
 
-    qsort(t->entries, t->count, sizeof *t->entries, by_use);
+    qsort(t->entries, t->count, sizeof *t->entries, t->forgets ? by_use : by_rank);
     for (size_t i = kept; i < t->count; i++) {
         struct pt_total *e = &t->entries[i];
 
-        if (e->part_events) {
+        if (t->forgets)
+            forget(t, e);
+        else if (rank_of(e) > 0)
+            fold(t, e);
+        else
             t->entries[kept++] = *e;
-            continue;
-        }
-        t->folded_recorded += e->recorded;
-        for (unsigned c = 0; c < PT_LOSS_CAUSES; c++)
-            t->folded_lost[c] += e->lost[c] + e->log_lost[c];
     }
     t->count = kept;
-    t->fold_at = kept + PT_TOTALS_MAX / 2; /* entries that stay do not make each call fold */
-    t->folded_now = true;
+    t->fold_at = kept + t->max / 2; /* entries that stay do not make each call fold */
     qsort(t->entries, t->count, sizeof *t->entries, by_wid);
     fill_hash(t);
 }
@@ -126,8 +161,8 @@ struct pt_total *pt_author_stats_get(struct pt_author_stats *t, const struct pt_
     struct pt_total *e = pt_author_stats_find(t, author->wid);
 
     if (!e) {
-        if (t->count >= (t->fold_at ? t->fold_at : PT_TOTALS_MAX))
-            fold(t);
+        if (t->count >= (t->fold_at ? t->fold_at : t->max))
+            fold_some(t);
         if (t->count == t->room && make_room(t) != 0)
             return NULL;
         e = &t->entries[t->count++];
@@ -139,12 +174,41 @@ struct pt_total *pt_author_stats_get(struct pt_author_stats *t, const struct pt_
     return e;
 }
 
+/* Of an author that ended and has no entry. */
+static int take_last(struct pt_author_stats *t, const struct pt_log_author_totals *totals)
+{
+    struct pt_total last = { .recorded = totals->recorded };
+
+    memcpy(last.lost, totals->lost, sizeof last.lost);
+    t->recorded += last.recorded;
+    for (unsigned c = 0; c < PT_LOSS_CAUSES; c++)
+        t->lost[c] += last.lost[c];
+    fold(t, &last);
+    return 0;
+}
+
+/* Of what a packet has of an author. */
+static bool is_same(const struct pt_author *a, const struct pt_author *b)
+{
+    return a->level == b->level && a->pid == b->pid && a->tid == b->tid &&
+           a->thread_id == b->thread_id && strncmp(a->name, b->name, sizeof a->name) == 0;
+}
+
+static bool has_changed(const struct pt_total *e, const struct pt_log_author_totals *totals)
+{
+    return e->recorded != totals->recorded || memcmp(e->lost, totals->lost, sizeof e->lost) != 0 ||
+           !is_same(&e->author, &totals->author);
+}
+
 int pt_author_stats_set(struct pt_author_stats *t, const struct pt_log_author_totals *totals)
 {
+    bool is_new = !pt_author_stats_find(t, totals->author.wid);
     struct pt_total *e = pt_author_stats_get(t, &totals->author);
 
     if (!e)
-        return -ENOMEM;
+        return totals->ended ? take_last(t, totals) : -ENOMEM;
+    pt_assert(!e->ended);
+    e->dirty = e->dirty || is_new || has_changed(e, totals);
     set_author(e, &totals->author);
     t->recorded += totals->recorded - e->recorded;
     e->recorded = totals->recorded;
@@ -153,7 +217,6 @@ int pt_author_stats_set(struct pt_author_stats *t, const struct pt_log_author_to
         e->lost[c] = totals->lost[c];
     }
     e->ended = totals->ended;
-    e->dirty = true;
     return 0;
 }
 

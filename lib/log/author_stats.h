@@ -4,9 +4,14 @@
  * The totals of each author: events recorded, events lost by cause.  The writer keeps
  * such a table and writes it to the log; the reader rebuilds it from the log.
  *
- * Bounded: above PT_TOTALS_MAX authors the table folds some into one sum without a
- * name, first those that ended, then those that changed least recently.  A number is
- * either in an entry or in that sum, never in both.
+ * Bounded: with more than max authors the writer's table folds some into one sum without a name.
+ * A number is either in an entry or in that sum, never in both, although the stream reports each
+ * author's numbers from its start.  So the table folds only these: first authors that ended and
+ * will not be reported again, then those without numbers of the stream.  The others are as many as
+ * the consumer knows, see accounting.h.
+ *
+ * The reader's table has room for all that a writer lists.  If a log has more, it forgets those
+ * that changed least recently; what the sums of the log have and no entry is of unknown authors.
  */
 #ifndef PT_LOG_TOTALS_H
 #define PT_LOG_TOTALS_H
@@ -15,7 +20,8 @@
 #include <stddef.h>
 #include "log/format.h"
 
-#define PT_TOTALS_MAX 65536u
+#define PT_TOTALS_MAX        65536u
+#define PT_TOTALS_READER_MAX 262144u
 
 struct pt_total {
     struct pt_author author;
@@ -33,7 +39,10 @@ struct pt_total {
 struct pt_author_stats {
     struct pt_total *entries;
     size_t count, room;
-    size_t fold_at; /* so many entries are too many; 0: PT_TOTALS_MAX */
+    size_t max;     /* entries */
+    size_t fold_at; /* so many entries are too many; 0: max */
+    bool forgets;   /* the reader's: folds none */
+    bool forgot;
     uint32_t *hash; /* entry index + 1, by wid; open addressing */
     size_t hash_room;
     uint64_t factor; /* of the hash: a log chooses its wids */
@@ -54,7 +63,8 @@ void pt_author_stats_clear(struct pt_author_stats *t);
 struct pt_total *pt_author_stats_get(struct pt_author_stats *t, const struct pt_author *author);
 struct pt_total *pt_author_stats_find(const struct pt_author_stats *t, uint64_t wid);
 
-/* The stream's own cumulative numbers for an author, and its latest name. */
+/* The stream's own cumulative numbers for an author, and its latest name.  Of one that ended these
+ * are the last ones: no call has its number again. */
 int pt_author_stats_set(struct pt_author_stats *t, const struct pt_log_author_totals *totals);
 /* The latest name of an author that has an entry. */
 void pt_author_stats_name(struct pt_author_stats *t, uint64_t wid, const char name[16]);

@@ -53,6 +53,37 @@ static void learn_state(struct pt_log_reader *r, const struct pt_packet_head *pa
     r->state_lsn = packet->lsn;
 }
 
+static uint64_t least_of(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* A ring may still have the list of an author that its writer has folded since. */
+static void leave_out_named(struct pt_log_reader *r)
+{
+    const struct pt_author_stats *t = &r->totals;
+    struct pt_log_state *s = &r->state;
+    uint64_t rest = s->recorded - least_of(s->recorded, t->recorded);
+
+    s->unknown_recorded = least_of(s->unknown_recorded, rest);
+    for (unsigned c = 0; c < PT_LOSS_CAUSES; c++) {
+        rest = s->lost[c] - least_of(s->lost[c], t->lost[c]);
+        s->unknown_lost[c] = least_of(s->unknown_lost[c], rest);
+    }
+}
+
+static int learn_round(struct pt_log_reader *r, const struct pt_packet_round *round)
+{
+    int error;
+
+    learn_state(r, &round->head, &round->state);
+    if (round->head.flags & PT_ROUND_ALL)
+        pt_author_stats_clear(&r->totals);
+    error = learn_authors(r, (const void *)(round + 1), round->state.authors);
+    leave_out_named(r);
+    return error;
+}
+
 /* The first one counts. */
 static int learn_base(struct pt_log_reader *r, const struct pt_packet_piece *p)
 {
@@ -83,14 +114,8 @@ int pt_reader_learn(struct pt_log_reader *r, const struct pt_packet_head *packet
             error = pt_reader_add_sync(r, (const struct pt_sync *)(sync + 1) + i);
         return error;
     }
-    if (packet->type == PT_PACKET_ROUND) {
-        const struct pt_packet_round *round = p;
-
-        learn_state(r, packet, &round->state);
-        if (packet->flags & PT_ROUND_ALL)
-            pt_author_stats_clear(&r->totals);
-        return learn_authors(r, (const struct pt_packet_author *)(round + 1), round->state.authors);
-    }
+    if (packet->type == PT_PACKET_ROUND)
+        return learn_round(r, p);
     return 0;
 }
 

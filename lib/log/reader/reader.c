@@ -233,7 +233,7 @@ static int open_file(struct pt_log_reader *r)
             r->scanned.good = false;
         if (rc == 0)
             rc = learn_emergency(r);
-        if (r->ring_bytes)
+        if (r->ring_bytes || r->totals.forgot)
             name_nobody(r);
         r->complete = r->complete && r->state.end;
     }
@@ -360,6 +360,8 @@ int pt_log_reader_new(struct pt_log_reader **reader, int fd)
     r->known_lsn = PT_NO_LIMIT;
     pt_index_init(&r->index);
     pt_author_stats_init(&r->totals);
+    r->totals.max = PT_TOTALS_READER_MAX;
+    r->totals.forgets = true;
     pt_loser_tree_init(&r->round.contest);
     pt_loser_tree_init(&r->round.packets);
     error = open_reader(r);

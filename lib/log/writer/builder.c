@@ -40,8 +40,8 @@
 #define AUTHORS_BYTES (48u << 20) /* up to so many, */
 #define LEAST_BYTES   256u        /* but not less than this for each */
 #define KEPT_BYTES    (2u << 10)  /* of a buffer between rounds */
-/* Known between rounds: if there are more all are forgotten, and the writer's totals fold those
- * of before.  Half of PT_TOTALS_MAX, so that none is folded that is still to change. */
+/* Known between rounds: if there are more all are forgotten, and the writer's totals may fold
+ * them. */
 #define KEPT_AUTHORS 32768u
 #define MAX_AUTHORS  (1u << 22) /* in a round: the threads that Linux can have at a time */
 #define FIRST_CELLS  1024u      /* more than twice the authors; a power of two */
@@ -255,18 +255,28 @@ static int put_packet(struct pt_log_builder *b, struct author *a)
     return 0;
 }
 
-/* Totals of the authors with events in this round, or NULL without memory. */
+/* After the round all are forgotten. */
+static bool is_last_of_all(const struct pt_log_builder *b)
+{
+    return b->author_count > KEPT_AUTHORS;
+}
+
+/* Totals of the authors with events in this round, or NULL without memory.  Of all authors if they
+ * are the last ones. */
 static struct pt_log_author_totals *round_totals(const struct pt_log_builder *b, size_t *n)
 {
-    struct pt_log_author_totals *totals = calloc(b->round_authors + 1u, sizeof *totals);
+    bool last = is_last_of_all(b);
+    size_t room = (last ? b->author_count : b->round_authors) + (size_t)1;
+    struct pt_log_author_totals *totals = calloc(room, sizeof *totals);
 
     *n = 0;
     for (uint32_t i = 0; totals && i < b->author_count; i++) {
         const struct author *a = &b->authors[i];
 
-        if (a->recorded != a->listed)
+        if (a->recorded != a->listed || last)
             totals[(*n)++] = (struct pt_log_author_totals){ .author = a->author,
-                                                            .recorded = a->recorded };
+                                                            .recorded = a->recorded,
+                                                            .ended = last };
     }
     return totals;
 }
@@ -326,13 +336,14 @@ static int end_round(struct pt_log_builder *b, bool last)
     error = last ? pt_log_complete(b->writer, POSIXTRACE_END_SHUTDOWN, &status, totals, n)
                  : pt_log_end_round(b->writer, &status, totals, n);
     free(totals);
-    if (error)
+    if (error && !is_last_of_all(b))
         return error;
+    /* In spite of an error the writer has the last numbers. */
     begin_round(b);
     b->hides = false;
-    if (b->author_count > KEPT_AUTHORS)
+    if (is_last_of_all(b))
         forget_authors(b);
-    return 0;
+    return error;
 }
 
 /* A thread's name as a log has it: at most 15 bytes. */

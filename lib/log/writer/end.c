@@ -72,15 +72,36 @@ static uint32_t put_counts(const struct pt_log_writer *w, struct pt_packet_count
     return n;
 }
 
+/* How many authors the END can list. */
+static uint32_t list_size(const struct pt_log_writer *w, uint32_t rest)
+{
+    uint32_t room = (PT_PACKET_MAX - rest) / sizeof(struct pt_packet_author);
+
+    return w->totals.count < room ? (uint32_t)w->totals.count : room;
+}
+
+static void *list_authors(const struct pt_log_writer *w, struct pt_packet_end *p)
+{
+    struct pt_packet_author *to = (void *)(p + 1);
+
+    for (size_t i = 0; i < w->totals.count; i++)
+        if (i < p->state.authors)
+            pt_author_stats_put(to++, &w->totals.entries[i]);
+        else
+            pt_log_writer_leave_out(&w->totals.entries[i], &p->state);
+    return to;
+}
+
 static int put_end(struct pt_log_writer *w, int end, uint64_t closing)
 {
-    uint32_t authors = (uint32_t)w->totals.count, counts = put_counts(w, NULL);
-    uint32_t bytes = (uint32_t)(sizeof(struct pt_packet_end) + sizeof(struct pt_packet_trailer) +
-                                authors * sizeof(struct pt_packet_author) +
-                                counts * sizeof(struct pt_packet_count)) +
-                     pt_log_writer_more_size(w);
+    uint32_t counts = put_counts(w, NULL);
+    uint32_t rest = (uint32_t)(sizeof(struct pt_packet_end) + sizeof(struct pt_packet_trailer) +
+                               counts * sizeof(struct pt_packet_count)) +
+                    pt_log_writer_more_size(w);
+    uint32_t authors = list_size(w, rest);
+    uint32_t bytes = rest + authors * (uint32_t)sizeof(struct pt_packet_author);
     struct pt_packet_trailer *trailer;
-    struct pt_packet_author *author;
+    struct pt_packet_count *after;
     struct pt_packet_end *p;
     uint64_t first_ts = w->first_ts;
     int error;
@@ -101,13 +122,11 @@ static int put_end(struct pt_log_writer *w, int end, uint64_t closing)
     p->head.flags = (uint16_t)((w->alone ? PT_END_ALONE : 0) | (w->outlived ? PT_END_OUTLIVED : 0) |
                                (w->continued ? PT_END_CONTINUED : 0));
     p->rounds = w->round - 1;
-    author = (void *)(p + 1);
-    for (uint32_t i = 0; i < authors; i++)
-        pt_author_stats_put(author++, &w->totals.entries[i]);
-    put_counts(w, (void *)author);
-    pt_log_writer_put_more(w, (struct pt_packet_count *)(void *)author + counts);
+    after = list_authors(w, p);
+    put_counts(w, after);
+    pt_log_writer_put_more(w, after + counts);
     trailer = (void *)((uint8_t *)p + bytes - sizeof *trailer);
-    pt_assert((uint8_t *)trailer >= (uint8_t *)author);
+    pt_assert((uint8_t *)trailer >= (uint8_t *)after);
     trailer->offset = pt_output_offset(&w->out);
     trailer->bytes = bytes;
     trailer->magic = PT_TRAILER_MAGIC;

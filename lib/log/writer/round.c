@@ -122,21 +122,39 @@ static uint32_t list_size(const struct pt_log_writer *w, bool all, uint64_t limi
     uint32_t n = 0;
 
     pt_assert_call(limit >= fixed);
+    if (all)
+        return (uint32_t)(w->totals.count < room ? w->totals.count : room);
     for (size_t i = 0; i < w->totals.count && n < room; i++)
-        n += all || w->totals.entries[i].dirty;
+        n += w->totals.entries[i].dirty;
     return n;
 }
 
-static void list_authors(struct pt_log_writer *w, struct pt_packet_author *to, uint32_t count,
+void pt_log_writer_leave_out(const struct pt_total *e, struct pt_log_state *state)
+{
+    if (e->author.wid <= 1) /* control writers are no threads */
+        return;
+    state->unknown_recorded += e->recorded;
+    for (unsigned c = 0; c < PT_LOSS_CAUSES; c++)
+        state->unknown_lost[c] += e->lost[c] + e->log_lost[c];
+}
+
+/* Those for which a list of all has no room are in the next one. */
+static void list_authors(struct pt_log_writer *w, struct pt_packet_round *p, uint32_t count,
                          bool all, bool stays)
 {
+    struct pt_packet_author *to = (void *)(p + 1);
     uint32_t n = 0;
 
-    for (size_t i = 0; i < w->totals.count && n < count; i++) {
+    for (size_t i = 0; i < w->totals.count && (all || n < count); i++) {
         struct pt_total *e = &w->totals.entries[i];
 
         if (!all && !e->dirty)
             continue;
+        if (n == count) {
+            pt_log_writer_leave_out(e, &p->state);
+            e->dirty = true;
+            continue;
+        }
         pt_author_stats_put(&to[n++], e);
         if (stays) {
             e->dirty = false;
@@ -186,7 +204,7 @@ int pt_log_writer_round(struct pt_log_writer *w, unsigned flags)
     p->bytes = w->part_bytes;
     p->first_ts = w->part_first;
     p->last_ts = w->part_last;
-    list_authors(w, (void *)(p + 1), authors, all, !replaceable);
+    list_authors(w, p, authors, all, !replaceable);
     pt_log_writer_put_more(w, (struct pt_packet_author *)(void *)(p + 1) + authors);
     w->replace.offset = replaceable ? pt_output_offset(&w->out) : 0;
     w->replace.lsn = w->lsn;
@@ -249,10 +267,8 @@ static uint32_t list_losers(const struct pt_log_writer *w, struct pt_packet_roun
             pt_author_stats_put(&to[n], e);
             to[n++].lost[POSIXTRACE_LOST_LOG_ERROR] += waits;
             unlisted -= e->author.wid > 1 ? waits : 0;
-        } else if (e->author.wid > 1) {
-            p->state.unknown_recorded += e->recorded;
-            for (unsigned c = 0; c < PT_LOSS_CAUSES; c++)
-                p->state.unknown_lost[c] += e->lost[c] + e->log_lost[c];
+        } else {
+            pt_log_writer_leave_out(e, &p->state);
         }
     }
     p->state.unknown_lost[POSIXTRACE_LOST_LOG_ERROR] += unlisted;

@@ -192,6 +192,8 @@ void pt_log_writer_state(struct pt_log_writer *w, struct pt_log_state *state);
 /* The part after the authors of a ROUND or END, see format.h. */
 uint32_t pt_log_writer_more_size(const struct pt_log_writer *w);
 void pt_log_writer_put_more(const struct pt_log_writer *w, void *to);
+/* An author for which a list of all has no room: the status has its numbers without a name. */
+void pt_log_writer_leave_out(const struct pt_total *e, struct pt_log_state *state);
 /* The error, or that of an earlier call that could not return it. */
 int pt_log_writer_tell(struct pt_log_writer *w, int error);
 void pt_log_writer_close_part(struct pt_log_writer *w, bool goes_on);

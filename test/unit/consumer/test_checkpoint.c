@@ -21,6 +21,8 @@
 #include <trace.h>
 #include "base/clock.h"
 #include "consumer/checkpoint.h"
+#include "flush/state.h"
+#include "log/writer/state.h"
 #include "place/dir.h"
 #include "shm/pool.h"
 #include "shm/slot.h"
@@ -39,8 +41,10 @@ static trace_event_id_t event_id;
 
 static const int policies[] = { POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_FLUSH };
 
+static const int log_policies[] = { POSIX_TRACE_APPEND, POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_LOOP };
+
 /* fd -1: without a log. */
-static trace_id_t make(int policy, int fd)
+static trace_id_t make_of(int policy, int log_policy, int fd)
 {
     trace_attr_t attr;
     trace_id_t trid;
@@ -51,12 +55,17 @@ static trace_id_t make(int policy, int fd)
     ck_assert_int_eq(posix_trace_attr_setmaxdatasize(&attr, 64), 0);
     ck_assert_int_eq(posix_trace_attr_setstreamfullpolicy(&attr, policy), 0);
     if (fd >= 0)
-        ck_assert_int_eq(posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND), 0);
+        ck_assert_int_eq(posix_trace_attr_setlogfullpolicy(&attr, log_policy), 0);
     if (fd < 0)
         ck_assert_int_eq(posix_trace_create(0, &attr, &trid), 0);
     else
         ck_assert_int_eq(posix_trace_create_withlog(0, &attr, fd, &trid), 0);
     return trid;
+}
+
+static trace_id_t make(int policy, int fd)
+{
+    return make_of(policy, POSIX_TRACE_APPEND, fd);
 }
 
 static struct pt_consumer *live_of(trace_id_t trid)
@@ -70,10 +79,16 @@ static struct pt_consumer *live_of(trace_id_t trid)
     return l;
 }
 
-/* Ended threads are forgotten early.  The counts of looks and of rounds, by which that is
- * decided, pass the end of their 32 bits meanwhile. */
-static void keep_few(struct pt_consumer *l)
+/* Ended threads are forgotten early, also by the log.  The counts of looks and of rounds, by which
+ * that is decided, pass the end of their 32 bits meanwhile. */
+static void keep_few(trace_id_t trid)
 {
+    struct pt_stream *s = pt_handle_get(trid, ~0u);
+    struct pt_consumer *l = &s->live;
+
+    if (s->flusher)
+        s->flusher->writer->totals.max = KEPT;
+    pt_handle_put(s);
     l->accounts.max = KEPT;
     l->accounts.look = l->accounts.released = UINT32_MAX - 5;
 }
@@ -213,11 +228,11 @@ static uint64_t trace_all(trace_id_t trid, bool often)
 START_TEST(forgotten)
 {
     int fd = log_file();
-    trace_id_t trid = make(policies[_i / 2], fd);
+    trace_id_t trid = make_of(policies[_i / 2 % 3], log_policies[_i / 6], fd);
     struct pt_consumer *l = live_of(trid);
     uint64_t traced;
 
-    keep_few(l);
+    keep_few(trid);
     traced = trace_all(trid, _i % 2);
     ck_assert_uint_gt(l->accounts.folded.next, 0);
     ck_assert_uint_lt(l->accounts.released, UINT32_MAX - 5);
@@ -235,7 +250,7 @@ START_TEST(forgotten_without_log)
     uint64_t traced = 0, read = 0;
     struct posixtrace_info info;
 
-    keep_few(l);
+    keep_few(trid);
     ck_assert_int_eq(posix_trace_start(trid), 0);
     for (unsigned n = 0; n < BATCHES; n++) {
         traced += trace_batch();
@@ -262,7 +277,7 @@ START_TEST(forgotten_while_listed)
     struct posixtrace_info info;
     uint64_t recorded = 0, lost = 0, folded;
 
-    keep_few(l);
+    keep_few(trid);
     trace_all(trid, true);
     ck_assert_int_eq(posixtrace_get_info(trid, &info, sizeof info), 0);
     ck_assert_int_eq(posixtrace_threadlist_rewind(trid), 0);
@@ -348,9 +363,9 @@ START_TEST(forgotten_and_killed)
 
     ck_assert_int_ge(pid, 0);
     if (pid == 0) {
-        trace_id_t trid = make(policies[_i / 2], fd);
+        trace_id_t trid = make_of(policies[_i / 2 % 3], log_policies[_i / 6], fd);
 
-        live_of(trid)->accounts.max = KEPT;
+        keep_few(trid);
         trace_all(trid, _i % 2);
         kill(getpid(), SIGKILL);
     }
@@ -557,8 +572,8 @@ static void add(TCase *tc)
 {
     int part = getenv("POSIXTRACE_TEST_SHORT") ? 6 : 1;
 
-    tcase_add_loop_test(tc, forgotten, 0, 6 / part);
-    tcase_add_loop_test(tc, forgotten_and_killed, 0, 6 / part);
+    tcase_add_loop_test(tc, forgotten, 0, part > 1 ? 1 : 18);
+    tcase_add_loop_test(tc, forgotten_and_killed, 0, part > 1 ? 1 : 18);
     tcase_add_loop_test(tc, forgotten_without_log, 0, part > 1 ? 1 : 2);
     tcase_add_test(tc, forgotten_while_listed);
     tcase_add_test(tc, not_forgotten_before_their_events);
