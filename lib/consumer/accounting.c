@@ -56,6 +56,7 @@ static bool may_forget(const struct pt_accounts *a, const struct pt_account *t)
 
 void pt_accounts_tell_again(struct pt_accounts *a)
 {
+    a->unlisted = a->folded;
     for (uint32_t i = 0; i < a->room; i++)
         a->tally[i].told_last = false;
 }

@@ -100,6 +100,7 @@ struct pt_accounts {
     uint32_t ended_count, ended_room;
     uint32_t released; /* number of releases so far; with a log, one a round */
     struct pt_folded folded;
+    struct pt_folded unlisted; /* of these, the ones forgotten before the log was last emptied */
     /* Events never seen, and so overwritten, of writers whose slots were reused. */
     uint64_t unseen;
     uint64_t settled, settled_ts; /* gone.recorded as pt_accounts_settle() found it, and when */
@@ -118,7 +119,7 @@ bool pt_accounting_balances(struct pt_accounts *a);
 
 /* Has the writer ended, and were all its events seen?  Its numbers will not change. */
 bool pt_account_is_complete(const struct pt_accounts *a, const struct pt_account *t);
-/* Its log was emptied, and gets all numbers again. */
+/* Its log was emptied, and gets all numbers again: those of tallies that are forgotten as a sum. */
 void pt_accounts_tell_again(struct pt_accounts *a);
 
 /* Forgets the tallies of writers that have ended and are complete. */

@@ -483,6 +483,17 @@ static bool is_due(const struct pt_accounts *all, const struct pt_account *t, en
     return t->changed || which == PT_TOTALS_ALL || pt_account_is_complete(all, t);
 }
 
+/* Of writers that the log does not know any more.  The last piece has what they recorded. */
+static void add_unlisted(const struct pt_folded *f, enum pt_totals which, struct pt_log_status *st)
+{
+    for (unsigned c = 0; c < PT_LOST_OWN; c++)
+        st->lost_unknown_author[c] += f->lost[c];
+    st->lost_unknown_author[PT_LOST_FULL] += f->refused;
+    st->lost_unknown_author[PT_LOST_OVERWRITTEN] += f->overwritten;
+    if (which != PT_TOTALS_SEAM)
+        st->recorded_unknown_author += f->recorded + f->named - f->excluded - f->refused;
+}
+
 int pt_collect_totals(struct pt_consumer *l, enum pt_totals which, struct pt_name_turn *names,
                       struct pt_log_author_totals **totals, size_t *count,
                       struct pt_log_status *status)
@@ -517,6 +528,7 @@ int pt_collect_totals(struct pt_consumer *l, enum pt_totals which, struct pt_nam
     status->recorded_unknown_author = 0;
     if (which != PT_TOTALS_SEAM && l->accounts.gone.recorded > named)
         status->recorded_unknown_author = l->accounts.gone.recorded - named;
+    add_unlisted(&l->accounts.unlisted, which, status);
     pt_assert(*count <= l->accounts.count);
     *totals = a;
     return 0;

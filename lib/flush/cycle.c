@@ -335,7 +335,8 @@ int pt_flush_clear(struct pt_flusher *f)
     pt_accounts_look(&l->accounts, l->finished);
     if (e == 0)
         e = pt_log_clear(f->writer);
-    pt_accounts_tell_again(&l->accounts);
+    if (!pt_log_has_authors(f->writer))
+        pt_accounts_tell_again(&l->accounts);
     pt_log_books(f->writer, &books);
     if (books.events + books.full + books.overwritten + books.error == 0)
         pt_checkpoint_clear(&l->accounts);

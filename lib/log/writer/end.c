@@ -281,6 +281,11 @@ static int clear_pipe(struct pt_log_writer *w)
     return put_gap(w);
 }
 
+bool pt_log_has_authors(const struct pt_log_writer *w)
+{
+    return w->totals.count > 0;
+}
+
 int pt_log_clear(struct pt_log_writer *w)
 {
     int error;

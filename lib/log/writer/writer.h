@@ -94,6 +94,8 @@ void pt_log_name_author(struct pt_log_writer *w, uint64_t wid, const char name[1
 int pt_log_end_round(struct pt_log_writer *w, const struct pt_log_status *status,
                      const struct pt_log_author_totals *authors, size_t count);
 
+/* Has it numbers of authors?  Else it is new or was emptied. */
+bool pt_log_has_authors(const struct pt_log_writer *w);
 /* Forgets every packet (posix_trace_clear); names and sync points stay. */
 int pt_log_clear(struct pt_log_writer *w);
 

@@ -242,6 +242,33 @@ START_TEST(forgotten)
 }
 END_TEST
 
+/* A clear takes no loss back, also of threads that were forgotten before it. */
+START_TEST(forgotten_and_cleared)
+{
+    int fd = log_file();
+    trace_id_t trid = make_of(POSIX_TRACE_FLUSH, log_policies[_i], fd), log;
+    struct pt_consumer *l = live_of(trid);
+    struct posixtrace_info info, end;
+    uint64_t listed, lost;
+
+    keep_few(trid);
+    trace_all(trid, false);
+    ck_assert_uint_gt(l->accounts.folded.next, 0);
+    ck_assert_int_eq(posix_trace_clear(trid), 0);
+    trace_batch();
+    ck_assert_int_eq(posixtrace_get_info(trid, &info, sizeof info), 0);
+    ck_assert_uint_gt(lost_in(&info), 0);
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+    ck_assert_int_eq(posix_trace_open(fd, &log), 0);
+    ck_assert_int_eq(posixtrace_get_info(log, &end, sizeof end), 0);
+    list_threads(log, &listed, &lost);
+    ck_assert_uint_eq(lost_in(&end), lost_in(&info));
+    ck_assert_uint_eq(lost, lost_in(&info));
+    ck_assert_int_eq(posix_trace_close(log), 0);
+    close(fd);
+}
+END_TEST
+
 /* Of a stream that is read now and then. */
 START_TEST(forgotten_without_log)
 {
@@ -575,6 +602,7 @@ static void add(TCase *tc)
     tcase_add_loop_test(tc, forgotten, 0, part > 1 ? 1 : 18);
     tcase_add_loop_test(tc, forgotten_and_killed, 0, part > 1 ? 1 : 18);
     tcase_add_loop_test(tc, forgotten_without_log, 0, part > 1 ? 1 : 2);
+    tcase_add_loop_test(tc, forgotten_and_cleared, 0, part > 1 ? 1 : 3);
     tcase_add_test(tc, forgotten_while_listed);
     tcase_add_test(tc, not_forgotten_before_their_events);
     tcase_add_loop_test(tc, killed_without_control_chunk, 0, part > 1 ? 1 : 3);
