@@ -153,7 +153,8 @@ int posixtrace_chain(trace_id_t trid, trace_id_t next);
  * one that gets its description later, also by another process, calls mmap(), munmap() or
  * madvise(), if the stream asks its expression or handler about it; another call of
  * posixtrace_prepare() does that before.  Inside an event, in such a function, it does nothing.
- * Not async-signal-safe.  0, or ENOMEM.
+ * Not async-signal-safe.  0, or ENOMEM: in at least one stream there was no memory for the thread,
+ * or none for nested events, as a quarter of its places for writers were taken.
  */
 int posixtrace_prepare(void);
 

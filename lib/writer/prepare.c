@@ -41,6 +41,18 @@ static int prepare_writer(struct pt_self *self, struct pt_writer *writer, unsign
     return r;
 }
 
+/* A stream has places for so many writers, one of each thread and level.  Those of nested events,
+ * which may never come, get none where a quarter is taken, so that threads do not lack them. */
+static bool has_places(struct pt_thread *t, unsigned level, unsigned bit, uint64_t epoch,
+                       const struct pt_seg *seg)
+{
+    const struct pt_writer *writers = pt_thread_writers(t, level);
+    uint32_t places = seg->g.chunk_max - seg->g.base_chunks;
+
+    return level == 0 || (writers && pt_writer_is_good(&writers[bit], epoch)) ||
+           pt_load_relaxed(&seg->h->writers) < places / 4;
+}
+
 static int prepare_streams(struct pt_self *self, struct pt_thread *t, unsigned level,
                            uint64_t inside)
 {
@@ -54,7 +66,8 @@ static int prepare_streams(struct pt_self *self, struct pt_thread *t, unsigned l
         if (!(pt_load_seqcst(&self->page->used) >> bit & 1) ||
             !(seg = pt_self_segment(self, bit, epoch)) || pt_load_seqcst(&seg->h->closed))
             continue; /* shut down, or not mapped: the next event tries that again */
-        writer = pt_event_writer(self, t, level, bit, 0);
+        writer = has_places(t, level, bit, epoch, seg) ? pt_event_writer(self, t, level, bit, 0)
+                                                       : NULL;
         if (!writer || prepare_writer(self, writer, level, bit, inside) < 0)
             r = -ENOMEM;
     }
