@@ -20,7 +20,7 @@
 
 /* The directory that was opened last. */
 static struct {
-    uint64_t dev, ino;
+    pt_u64 dev, ino;
 } latest;
 
 static char *append(char *to, char *end, const char *text)
