@@ -18,7 +18,7 @@
 /* Up to size bytes of this process; how many. */
 static size_t read_memory(const struct pt_mapping_scan *s, uintptr_t at, void *to, size_t size)
 {
-    bool is_there = at <= INTPTR_MAX && pt_descriptor_check(&s->memory) == 0;
+    bool is_there = pt_descriptor_check(&s->memory) == 0;
     ssize_t n = is_there ? pread(s->memory.fd, to, size, (off_t)at) : -1;
 
     return n > 0 ? (size_t)n : 0;
