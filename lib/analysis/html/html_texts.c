@@ -108,7 +108,8 @@ void pt_html_texts_deinit(struct pt_html_texts *t)
 
 void pt_html_put_texts(struct pt_html_bytes *b, const struct pt_html_texts *t)
 {
-    size_t head, length;
+    uint64_t length;
+    size_t head;
 
     b->failed |= t->failed;
     pt_html_put_number(b, 1, 1);
