@@ -110,7 +110,7 @@ START_TEST(all_shapes)
         shorter += n < bytes;
     }
     ck_assert_uint_gt(shorter, 3);
-    ck_assert_uint_gt(as_cells, 0);
+    ck_assert(as_cells > 0 || PT_FOREIGN_ORDER); /* see cells.h */
 }
 END_TEST
 
