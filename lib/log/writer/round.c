@@ -302,8 +302,8 @@ void pt_log_writer_emergency(struct pt_log_writer *w, int error, int end)
     p->head.round = w->round;
     pt_log_writer_put_more(w, (struct pt_packet_author *)(void *)(p + 1) + p->state.authors);
     bytes = (uint32_t)(sizeof *p + p->state.authors * sizeof(struct pt_packet_author)) + more;
-    pt_packet_seal(&p->head, PT_PACKET_ROUND, bytes, w->seed);
     pt_assert(p->state.authors <= room && bytes <= sizeof block);
+    pt_packet_seal(&p->head, PT_PACKET_ROUND, bytes, w->seed);
     if (pt_output_write_at(&w->out, &block, bytes, PT_LOG_STATUS_OFF) == 0)
         w->emergency = true;
 }
