@@ -195,7 +195,8 @@ static int is_there(struct pt_log_reader *r, const struct pt_met *met)
         return 0;
     p = pt_input_fetch(&r->source, met->offset, met->bytes, &error);
     rc = p && pt_packet_is_plausible(p, met->bytes) && pt_le32(p->bytes) == met->bytes &&
-         pt_le64(p->lsn) == met->lsn && p->crc == met->crc && pt_packet_is_whole(p, r->seed);
+         pt_le64(p->lsn) == met->lsn && pt_le32(p->crc) == met->crc &&
+         pt_packet_is_whole(p, r->seed);
     return error ? error : rc;
 }
 
