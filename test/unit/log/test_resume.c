@@ -379,6 +379,7 @@ static void make_earlier(int fd)
     struct pt_log_header h;
 
     ck_assert_int_eq(pread(fd, &h, sizeof h, 0), sizeof h);
+    ck_assert(pt_log_header_open(&h));
     h.version = PT_LOG_VERSION_FEATURES;
     h.features = PT_LOG_ZSTD;
     pt_log_header_seal(&h);
@@ -532,6 +533,7 @@ static void claim_ring(int fd, uint64_t bytes)
     struct pt_log_header h;
 
     ck_assert_int_eq(pread(fd, &h, sizeof h, 0), sizeof h);
+    ck_assert(pt_log_header_open(&h));
     ck_assert_uint_ne(h.ring_bytes, 0);
     h.ring_bytes = bytes ? bytes : h.ring_bytes;
     h.meta_start = PT_LOG_DATA_START + h.ring_bytes;
