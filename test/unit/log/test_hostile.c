@@ -2,6 +2,7 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /* Logs that are made to cost their reader time or memory: the numbers of entries are bounded. */
 #include <posixtrace/attr.h>
+#include "log/byteorder.h"
 #include "log/reader/state.h"
 #include "log/writer/writer.h"
 #include "log_helpers.h"
@@ -94,8 +95,9 @@ START_TEST(unpacked_in_pieces)
         most = room > most ? room : most;
     }
     ck_assert_int_eq(rc, 0);
+    /* Columns are read as records where the machine's order is not the file's. */
     if (logs_are_packed())
-        ck_assert_uint_lt(most, 6 * MOST_UNPACKED);
+        ck_assert_uint_lt(most, (PT_FOREIGN_ORDER ? 7 : 6) * MOST_UNPACKED);
     ck_assert_int_eq(pt_log_reader_rewind(r), 0);
     read_all(r, &got);
     expect_same(&got, &wanted, 0);
