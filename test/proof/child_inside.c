@@ -42,12 +42,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <posixtrace/info.h>
 #include <trace.h>
 #include "proof/stepper.h"
+#include "support/raw_clone.h"
 #include "torture/demand.h"
 #include "torture/payload.h"
 
@@ -241,7 +241,7 @@ static pid_t make_child(void)
     case CLONE: return make_by_clone(0);
     case VFORK: return make_by_vfork();
     case SHARED: return make_by_clone(CLONE_VM | CLONE_VFORK);
-    default: return (pid_t)syscall(SYS_clone, (long)SIGCHLD, 0L, 0L, 0L, 0L);
+    default: return raw_clone(SIGCHLD);
     }
 }
 

@@ -22,9 +22,9 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
+#include "support/raw_clone.h"
 #include "torture/audit.h"
 
 enum way { FORK, _FORK, VFORK, CLONE, DAEMON, SPAWN, WAYS };
@@ -234,7 +234,7 @@ static pid_t make_child(const struct job *job)
     case VFORK: return make_by_vfork(job);
     case SPAWN: return make_by_spawn(job);
     case _FORK: pid = _Fork(); break;
-    case CLONE: pid = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, 0); break;
+    case CLONE: pid = raw_clone(SIGCHLD); break;
     default: pid = fork();
     }
     if (pid == 0)

@@ -11,13 +11,13 @@
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <posixtrace/info.h>
 #include <trace.h>
 #include <urcu/urcu-bp.h>
 #include "process/fork.h"
 #include "support/need.h"
+#include "support/raw_clone.h"
 
 enum { HANG_S = 60, EVENTS = 100 };
 
@@ -92,15 +92,15 @@ static void fork_inside(void)
     NEED(waitpid(child, &status, 0) == child && status == 0);
 }
 
-static pid_t raw_clone(void)
+static pid_t clone_here(void)
 {
-    return (pid_t)syscall(SYS_clone, (long)SIGCHLD, 0L, 0L, 0L, 0L);
+    return raw_clone(SIGCHLD);
 }
 
 static const struct {
     const char *name;
     pid_t (*make)(void);
-} ways[] = { { "fork", fork }, { "_Fork", _Fork }, { "clone", raw_clone } };
+} ways[] = { { "fork", fork }, { "_Fork", _Fork }, { "clone", clone_here } };
 
 int main(void)
 {

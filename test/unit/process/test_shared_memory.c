@@ -32,6 +32,7 @@
 #include "shm/slot.h"
 #include "stream/handle.h"
 #include "support/need.h"
+#include "support/raw_clone.h"
 #include "support/valgrind.h"
 
 enum { EVENTS = 5, HANG_S = 60, STACK = 1 << 18 };
@@ -281,7 +282,7 @@ static void in_child_of_fork(void (*run)(void))
 /* The C library does not learn of it: it has the numbers of the parent's thread. */
 static void in_child_of_kernel(void (*run)(void))
 {
-    pid_t child = (pid_t)syscall(SYS_clone, (long)SIGCHLD, 0L, 0L, 0L, 0L);
+    pid_t child = raw_clone(SIGCHLD);
 
     if (child == 0) {
         run();

@@ -17,7 +17,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <trace.h>
 #include <unistd.h>
@@ -25,6 +24,7 @@
 #include "page/mapping_list.h"
 #include "process/self.h"
 #include "support/image.h"
+#include "support/raw_clone.h"
 #include "support/run_suite.h"
 
 enum { PAGE = 65536 };
@@ -348,7 +348,7 @@ START_TEST(child_without_handlers_closes)
 {
     pthread_t thread = start_reading();
     int status;
-    pid_t pid = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+    pid_t pid = raw_clone(SIGCHLD);
 
     if (pid == 0) {
         note((const void *)(uintptr_t)fill);
@@ -394,7 +394,7 @@ static int have_child(void)
 {
     pthread_t thread = start_reading();
     int status = 0;
-    pid_t pid = (pid_t)syscall(SYS_clone, CLONE_NEWPID | SIGCHLD, 0, 0, 0, 0);
+    pid_t pid = raw_clone(CLONE_NEWPID | SIGCHLD);
 
     if (pid == 0) {
         unsigned before = count('=', 1) + count('<', 1);
