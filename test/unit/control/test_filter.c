@@ -24,6 +24,7 @@
 #include "page/names.h"
 #include "process/self.h"
 #include "support/image.h"
+#include "support/own_order.h"
 #include "support/run_suite.h"
 
 static trace_id_t create(pid_t pid)
@@ -238,7 +239,7 @@ static void publish(struct pt_names *names, trace_event_id_t id, uint32_t at, si
 /* Another thread or process takes room for a description, and publishes it after an event. */
 START_TEST(described_around_an_event)
 {
-    static const char text[] = "u32 n";
+    static const char text[] = OWN_ORDER "u32 n";
     trace_event_id_t id = open_type("around");
     trace_id_t trid = filtered("n > 1");
     struct pt_names *names;
