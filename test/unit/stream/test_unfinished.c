@@ -322,6 +322,7 @@ START_TEST(ring_is_cut)
     uint64_t sum;
 
     ck_assert_int_eq(pread(fd, &h, sizeof h, 0), sizeof h);
+    ck_assert(pt_log_header_open(&h));
     ck_assert_uint_ne(h.ring_bytes, 0);
     h.ring_bytes = 1 << 24;
     h.meta_start = PT_LOG_DATA_START + h.ring_bytes;
