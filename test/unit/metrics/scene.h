@@ -6,6 +6,7 @@
  *   scene NAME
  *   set linux|marte                the metrics; or user NAME INITIAL FINAL [nosystem];
  *   metric NAME                    of the set this one alone
+ *   little-endian                  before text: the data of the trace, on every machine
  *   text                           or an automaton: all lines up to "trace"
  *   trace
  *   TIME THREAD EVENT [OBJECT VALUE]   VALUE: @TIME is a time

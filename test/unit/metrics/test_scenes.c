@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /* All scenes of the files on the command line; see scene.h. */
+#include <endian.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@ struct scene {
     size_t text_len, expected_len;
     FILE *text_file, *expected_file;
     struct scene_trace *trace;
+    bool little_endian; /* its data, on every machine */
 };
 
 static unsigned scenes, failures;
@@ -56,6 +58,8 @@ static void read_setting(struct scene *s, const char *line)
     } else if (sscanf(line, "set %63s", a) == 1) {
         SCENE_NEED((posixtrace_metric_set_open(a, &s->set)) == 0);
         choose_all(s);
+    } else if (strcmp(line, "little-endian") == 0) {
+        s->little_endian = true;
     } else if (strncmp(line, "metric ", 7) == 0) {
         s->chosen[0] = posixtrace_metric_set_find(s->set, line + 7);
         demand(s->chosen[0] != NULL, "%s: %s", name, line);
@@ -88,6 +92,10 @@ static void read_event(struct scene *s, const char *line)
     demand(n >= 3, "%s: what is '%s'?", name, line);
     if (n == 5)
         value = word[0] == '@' ? SCENE_BASE + strtoll(word + 1, NULL, 10) : strtoll(word, NULL, 10);
+    if (s->little_endian) {
+        object = htole64(object);
+        value = (long long)htole64((uint64_t)value);
+    }
     scene_trace_add(s->trace, time, tid, event, object, value, n > 3);
 }
 
