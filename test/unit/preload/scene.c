@@ -233,6 +233,7 @@ static void tell_connection(const struct posixtrace_event *e)
     char *to = connections + strlen(connections);
     const char *names = (const char *)e->data + 16;
     uint32_t head[6];
+    uint64_t object;
 
     ck_assert_uint_lt(strlen(connections) + 400, sizeof connections);
     ck_assert_uint_ge(e->data_len, 8);
@@ -246,8 +247,9 @@ static void tell_connection(const struct posixtrace_event *e)
                 names + strlen(names) + 1);
     } else if (e->id == POSIXTRACE_EPOLL_SET) {
         ck_assert_uint_eq(e->data_len, 24);
+        memcpy(&object, (const uint8_t *)e->data + 16, sizeof object);
         sprintf(to, " %s %s %s", operations[head[2] & 3], object_name(e, head[1]),
-                object_name(e, head[4]));
+                object_name(e, object));
     } else {
         to += sprintf(to, " %u", head[1]);
         tell_ready(e, to);
