@@ -13,7 +13,9 @@ usage: second_reader.py TOOL LOG TEXT...
 
 import ctypes
 import json
+import os
 import re
+import shlex
 import struct
 import subprocess
 import sys
@@ -344,8 +346,9 @@ class Log:
 
 
 def compare_names(tool, log_name, shown):
-    done = subprocess.run([tool, "print", "--format=jsonl", log_name], capture_output=True, text=True,
-                          check=False)
+    emulator = shlex.split(os.environ.get("MESON_EXE_WRAPPER", ""))
+    done = subprocess.run([*emulator, tool, "print", "--format=jsonl", log_name],
+                          capture_output=True, text=True, check=False)
     printed = [json.loads(line)["event"] for line in done.stdout.split("\n") if line]
     assert len(printed) == len(shown), f"{log_name}: {done.stderr}"
     for a, b in zip(shown, printed):
