@@ -21,6 +21,7 @@
 #include <unistd.h>
 #include "consumer/crash_recovery.h"
 #include "control/control.h"
+#include "support/image.h"
 #include "support/run_suite.h"
 #include "support/valgrind.h"
 
@@ -34,12 +35,10 @@ static bool create_fails, frees, stops, tears;
 /* Of this program, in a role; its environment is the caller's. */
 static pid_t start(const char *role)
 {
-    char name[] = "test", text[32];
-    char *argv[] = { name, text, NULL };
     pid_t pid;
 
-    snprintf(text, sizeof text, "%s", role);
-    if (posix_spawn(&pid, "/proc/self/exe", NULL, NULL, argv, environ) != 0)
+    image_prepare(role);
+    if (posix_spawnp(&pid, image_command[0], NULL, NULL, image_command, environ) != 0)
         abort();
     return pid;
 }
