@@ -15,6 +15,7 @@
 #include "control/control.h"
 #include "control/info.h"
 #include "log/writer/builder.h"
+#include "process/self.h"
 #include "shm/attention.h"
 #include "support/run_suite.h"
 #include "writer/event.h"
@@ -98,7 +99,7 @@ static void *stay_inside(void *unused)
     struct pt_writer *writer;
 
     put(2); /* the second one is in the thread's list */
-    writer = &pt_thread_self->writers0[__builtin_ctzll(pt_thread_self->one_seen)];
+    writer = &pt_thread_self->writers0[__builtin_ctzll(pt_self_peek()->page->gates[TYPE])];
     pt_store_seqcst(&writer->slot->inside, UINT64_MAX);
     pt_store_seqcst(&in_event, 1u);
     while (!(pt_load_seqcst(writer->attention) & PT_WAIT_READER) && !pt_load_seqcst(&over))
