@@ -328,7 +328,8 @@ START_TEST(exact)
     };
     posixtrace_layout_t *all;
 
-    ck_assert_int_eq(posixtrace_layout_parse(OWN_ORDER "u64 a; i64 b; f64 c; f32 d", &all, NULL), 0);
+    ck_assert_int_eq(posixtrace_layout_parse(OWN_ORDER "u64 a; i64 b; f64 c; f32 d", &all, NULL),
+                     0);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         uint32_t single = (uint32_t)cases[i].v;
         uint8_t bytes[28];
