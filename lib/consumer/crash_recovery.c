@@ -250,8 +250,8 @@ static int examine(int dir, const char *file, const uint8_t id[16])
     else if (memcmp(h->id, id, 16) != 0)
         r = PT_TAIL_NONE;
     else
-        r = pt_owner_liveness_in(h, dir, file, &st) == PT_DEAD ? PT_TAIL_FOUND
-                                                               : PT_TAIL_WRITER_ALIVE;
+        r = pt_owner_liveness(h, st.st_dev, st.st_ino) == PT_DEAD ? PT_TAIL_FOUND
+                                                                  : PT_TAIL_WRITER_ALIVE;
     free(h);
     return r;
 }

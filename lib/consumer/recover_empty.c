@@ -28,10 +28,13 @@ static bool is_younger(const struct statx *file, const struct pt_seg_header *h)
            file->stx_btime.tv_sec > h->attr.create_ns / 1000000000;
 }
 
-static bool is_log_of(const struct statx *file, const struct pt_seg_header *h)
+static bool is_log_of(const struct statx *file, const struct pt_seg_header *h,
+                      const struct stat *segment)
 {
     return h->has_log && !h->log_complete && pt_seg_log_ino(h) == file->stx_ino &&
-           h->log_dev == makedev(file->stx_dev_major, file->stx_dev_minor) && !is_younger(file, h);
+           h->log_dev == makedev(file->stx_dev_major, file->stx_dev_minor) &&
+           !is_younger(file, h) &&
+           pt_owner_liveness(h, segment->st_dev, segment->st_ino) == PT_DEAD;
 }
 
 /* Puts the header of the youngest dead stream with that log into h[0]; h[1] is scratch.  An older
@@ -45,9 +48,7 @@ static int find_youngest(DIR *d, const struct statx *file, struct pt_seg_header 
     while ((e = readdir(d)))
         if (pt_seg_is_name(e->d_name) &&
             pt_seg_read_header(dirfd(d), pt_place_uid(), e->d_name, &h[1], &st) == 0 &&
-            is_log_of(file, &h[1]) &&
-            pt_owner_liveness_in(&h[1], dirfd(d), e->d_name, &st) == PT_DEAD &&
-            (found < 0 || h[1].created > h[0].created)) {
+            is_log_of(file, &h[1], &st) && (found < 0 || h[1].created > h[0].created)) {
             h[0] = h[1];
             found = 0;
         }

@@ -184,7 +184,7 @@ static bool reap_segment(const struct reaping *r, const char *file, struct pt_le
     struct pt_seg_header *h = pt_seg_new_headers(1);
     struct stat st = { 0 };
     int e = h ? pt_seg_read_header(r->dir, r->uid, file, h, &st) : -ENOMEM;
-    bool dead = e == 0 && pt_owner_liveness_in(h, r->dir, file, &st) == PT_DEAD;
+    bool dead = e == 0 && pt_owner_liveness(h, st.st_dev, st.st_ino) == PT_DEAD;
     bool go = e == -EINVAL && is_unfinished(r, file, h, &st);
 
     if (dead) {
@@ -277,21 +277,23 @@ static bool is_left_map(int dir, const char *name, bool whole)
 
 static bool may_go(int dir, const char *name, bool whole)
 {
+    unsigned asks = UINT_MAX;
+
     switch (name[0]) {
+    case 'p': return pt_page_is_left(name, pt_pid_namespace(), &asks);
     case 'n': return is_left_map(dir, name, whole);
     case 't': return !is_fresh(dir, name);
     default: return is_stray_link(dir, name);
     }
 }
 
-static void remove_left(const struct reaping *r, const char *name, bool whole)
+static void remove_file(const struct reaping *r, const char *name)
 {
-    struct pt_page_asks asks = { UINT_MAX, UINT_MAX };
-    bool gone = name[0] == 'p' ? pt_page_remove_left(r->dir, name, pt_pid_namespace(), &asks, NULL)
-                               : may_go(r->dir, name, whole) && unlinkat(r->dir, name, 0) == 0;
-
-    if (gone)
-        count(r->removed);
+    if (name[0] == 'p')
+        pt_page_remove(r->dir, name, NULL);
+    else if (unlinkat(r->dir, name, 0) < 0)
+        return;
+    count(r->removed);
 }
 
 static void reap_kind(struct reaping *r, char kind)
@@ -313,8 +315,8 @@ static void reap_kind(struct reaping *r, char kind)
             continue;
         if (pt_seg_is_name(name))
             r->stay += reap_segment(r, name, &left) ? left.bytes : 0;
-        else
-            remove_left(r, name, true);
+        else if (may_go(r->dir, name, true))
+            remove_file(r, name);
     }
     closedir(d);
 }
@@ -425,8 +427,8 @@ static void reap_names(const struct reaping *r, struct pt_dir_step *step)
                 pt_dir_step_add(step, left.bytes);
             go += *r->removed - removed;
             stay += *r->removed == removed;
-        } else {
-            remove_left(r, name, false);
+        } else if (may_go(r->dir, name, false)) {
+            remove_file(r, name);
         }
     }
 }

@@ -11,11 +11,9 @@
 #include "page/page_left.h"
 #include "place/dir.h"
 #include "place/place.h"
-#include "place/unmapped.h"
 #include "shm/liveness.h"
 
-#define ASKS      2u /* of /proc, in a step; ten microseconds each */
-#define ELSEWHERE 8u /* pages of other namespaces, in a step; five microseconds each */
+#define ASKS 2u /* of /proc, in a step; ten microseconds each */
 
 /* The value of page->counted for a page; a copy of another process's page has another one. */
 static uint64_t mark_of(uint32_t pid, uint64_t start)
@@ -112,61 +110,13 @@ static bool parse(const char *file, uint32_t *pid, uint64_t *start, uint64_t *ns
     return *p == '\0' && number != 0 && number <= INT32_MAX;
 }
 
-/* Has the page a stream that may be alive? */
-static bool has_streams(int dir, int fd)
-{
-    uint64_t used, shadows;
-
-    if (!read_at(fd, &used, sizeof used, offsetof(struct pt_page, used)) ||
-        !read_at(fd, &shadows, sizeof shadows, offsetof(struct pt_page, shadows)))
-        return true;
-    for (used &= ~shadows; used; used &= used - 1) {
-        size_t bit = (size_t)__builtin_ctzll(used);
-        size_t at = offsetof(struct pt_page, stream) + bit * sizeof(struct pt_page_stream);
-        char file[PT_PAGE_FILE];
-
-        if (!read_at(fd, file, sizeof file, at + offsetof(struct pt_page_stream, file)))
-            return true;
-        if (pt_dir_is_plain(file, sizeof file) && !pt_is_unmapped(dir, file) &&
-            (faccessat(dir, file, F_OK, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT))
-            return true;
-    }
-    return false;
-}
-
-/* The map may lie in the same file, which the holder does not open for writing. */
-static bool remove_unmapped(int dir, const char *file, const struct pt_page_names *kept)
-{
-    int held = pt_unmapped_hold(dir, file);
-    char names_file[64];
-    bool counted, gone;
-
-    if (held < 0)
-        return false;
-    counted = read_names_file(dir, file, names_file);
-    gone = !has_streams(dir, held) && unlinkat(dir, file, 0) == 0;
-    pt_unmapped_release(held);
-    if (gone && counted && kept && kept->file && strcmp(kept->file, names_file) == 0)
-        pt_names_drop(kept->names);
-    else if (gone && counted)
-        pt_names_let_go(dir, names_file);
-    return gone;
-}
-
-bool pt_page_remove_left(int dir, const char *file, uint64_t pid_ns, struct pt_page_asks *asks,
-                         const struct pt_page_names *kept)
+bool pt_page_is_left(const char *file, uint64_t pid_ns, unsigned *asks)
 {
     uint64_t start, ns;
     uint32_t pid;
 
-    if (!parse(file, &pid, &start, &ns) || ns == 0)
-        return false;
-    if (ns != pid_ns)
-        return asks->elsewhere > 0 && asks->elsewhere-- && remove_unmapped(dir, file, kept);
-    if (!pt_page_process_is_gone(pid, start, &asks->processes))
-        return false;
-    pt_page_remove(dir, file, kept);
-    return true;
+    return parse(file, &pid, &start, &ns) && ns != 0 && ns == pid_ns &&
+           pt_page_process_is_gone(pid, start, asks);
 }
 
 static void note(struct pt_page_dir *dir, const char *name)
@@ -188,13 +138,16 @@ static void note(struct pt_page_dir *dir, const char *name)
 static void look_at_names(struct pt_page_dir *dir, const struct pt_page_names *kept,
                           struct pt_dir_step *step)
 {
-    struct pt_page_asks asks = { ASKS, ELSEWHERE };
+    unsigned asks = ASKS;
     const char *name;
 
     while ((name = pt_dir_step_next(step)))
-        if (name[0] == 'p' && name[1] == '-' &&
-            !pt_page_remove_left(dir->in.fd, name, dir->pid_ns, &asks, kept))
-            note(dir, name);
+        if (name[0] == 'p' && name[1] == '-') {
+            if (pt_page_is_left(name, dir->pid_ns, &asks))
+                pt_page_remove(dir->in.fd, name, kept);
+            else
+                note(dir, name);
+        }
 }
 
 /* A look at all names is at no place of the walk. */

@@ -8,10 +8,6 @@
  * directory (dir_step.h).  So the number of pages of ended processes is at most about that of
  * living ones, and the cost for a child does not depend on the number of processes that have ended.
  *
- * Of a process in another pid namespace the number tells nothing.  Its page is left if no process
- * maps it (place/unmapped.h), nor the segment of a stream in it: its process has ended, or executed
- * a program that has not called the library yet, and will need nothing that the page has.
- *
  * A name map counts the pages that name it.  The count is incremented before the page is marked as
  * counted, and decremented after the page is removed.  A process killed in between leaves the count
  * too high, and the map stays until a scan of the whole directory (directory/reap.h).  A process
@@ -37,14 +33,9 @@ void pt_page_remove(int dir, const char *file, const struct pt_page_names *kept)
 /* Has that process ended?  Zombies and later processes of the same number are found where
  * *asks allows it: each time one less. */
 bool pt_page_process_is_gone(uint32_t pid, uint64_t start, unsigned *asks);
-/* Removes the file "p-<pid>-<start>-<namespace>" as above if its process has ended; pid_ns: ours.
- * False: it has not, or that is unknown. */
-struct pt_page_asks {
-    unsigned processes; /* as above */
-    unsigned elsewhere; /* pages of other namespaces that may be looked at */
-};
-bool pt_page_remove_left(int dir, const char *file, uint64_t pid_ns, struct pt_page_asks *asks,
-                         const struct pt_page_names *kept);
+/* Is the file "p-<pid>-<start>-<namespace>" the page of an ended process in our namespace?  In
+ * another namespace the process has another pid, and its state is unknown. */
+bool pt_page_is_left(const char *file, uint64_t pid_ns, unsigned *asks);
 
 /* One step through the directory, opened just now.  If the step reads all its names, dir->seen has
  * what it has found. */

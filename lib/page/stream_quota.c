@@ -41,7 +41,7 @@ static bool counts(int dir, uid_t uid, const char *file)
         return false;
     h = pt_seg_new_headers(1);
     alive = !h || (pt_seg_read_header(dir, uid, file, h, &st) == 0 &&
-                   pt_owner_liveness_in(h, dir, file, &st) != PT_DEAD);
+                   pt_owner_liveness(h, st.st_dev, st.st_ino) != PT_DEAD);
     free(h);
     return alive;
 }

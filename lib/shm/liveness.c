@@ -15,7 +15,6 @@
 #include "base/dir_names.h"
 #include "base/sys.h"
 #include "base/thread.h"
-#include "place/unmapped.h"
 #include "shm/liveness.h"
 #include "shm/maps.h"
 
@@ -558,12 +557,4 @@ enum pt_liveness pt_user_liveness(const struct pt_seg_header *h, uint32_t pid, u
 enum pt_liveness pt_owner_liveness(const struct pt_seg_header *h, dev_t dev, ino_t ino)
 {
     return pt_user_liveness(h, h->owner_pid, h->owner_start, dev, ino);
-}
-
-enum pt_liveness pt_owner_liveness_in(const struct pt_seg_header *h, int dir, const char *file,
-                                      const struct stat *st)
-{
-    enum pt_liveness r = pt_owner_liveness(h, st->st_dev, st->st_ino);
-
-    return r == PT_UNKNOWN && pt_is_unmapped(dir, file) ? PT_DEAD : r;
 }

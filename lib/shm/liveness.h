@@ -17,7 +17,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/stat.h>
 #include <sys/types.h>
 #include "shm/layout.h"
 
@@ -102,10 +101,6 @@ enum pt_liveness { PT_ALIVE, PT_DEAD, PT_UNKNOWN };
 /* The liveness of the segment's owner.  dev and ino: the segment's file; ino 0: it has no file, and
  * an exec of the owner is not noticed. */
 enum pt_liveness pt_owner_liveness(const struct pt_seg_header *h, dev_t dev, ino_t ino);
-/* The same of the segment's file in the directory: where the process cannot be seen, as in another
- * pid namespace, it is dead if no process maps the file (place/unmapped.h). */
-enum pt_liveness pt_owner_liveness_in(const struct pt_seg_header *h, int dir, const char *file,
-                                      const struct stat *st);
 /* The same of another process that maps the segment, in the owner's pid namespace. */
 enum pt_liveness pt_user_liveness(const struct pt_seg_header *h, uint32_t pid, uint64_t start,
                                   dev_t dev, ino_t ino);

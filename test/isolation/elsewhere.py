@@ -10,9 +10,7 @@ usage: elsewhere.py POSIXTRACE PROBE namespace|foreign-proc|no-proc|shm
 PROBE is the program of probe.c with the library inside.
 """
 
-import os
 import pathlib
-import signal
 
 import rooms
 from rooms import expect, files, not_tried
@@ -67,24 +65,6 @@ def check_both_ways(house, prefix, inside):
     expect(f"{outer.seen}", outer.end()[-2:] == ["drain 6", "end OK"])
 
 
-def check_killed(house, prefix):
-    """What a killed one leaves goes with the next that looks, outside of its namespace."""
-    if not rooms.is_possible(prefix, house):
-        return
-    place = house.directory("killed" + "-".join(prefix).replace("--", ""))
-    inner = house.start(["inherited", "events", 3, "say", "ready", "wait"], place, prefix=prefix)
-    inner.until("ready")
-    left = files(place)
-    house.posixtrace(["list"], place)
-    house.run(["inherited", "end"], place)
-    expect(f"{prefix}: {left} of a living one are left, not {files(place)}",
-           {name[0] for name in left} >= {"p", "s"} and files(place) == left)
-    os.kill(inner_pid(inner.pid), signal.SIGKILL)
-    inner.process.wait(timeout=rooms.TIMEOUT)
-    house.run(["inherited", "end"], place)
-    expect(f"{prefix}: nothing is left of a killed one: {files(place)}", not files(place))
-
-
 def check_child_moves(house):
     """A child in a new pid namespace would look dead, and would take the living
     for dead: it is not recorded, but counted, and so is its own child.  Both record 70 events."""
@@ -105,14 +85,12 @@ def check_child_moves(house):
 
 def check_namespace(house):
     check_both_ways(house, [*NEW_PIDS, "--mount-proc"], "create OK")
-    check_killed(house, [*NEW_PIDS, "--mount-proc"])
     check_child_moves(house)
 
 
 def check_foreign_proc(house):
     """/proc shows the processes of others, under numbers that some of ours have."""
     check_both_ways(house, NEW_PIDS, "create ENOTSUP")
-    check_killed(house, NEW_PIDS)
 
 
 def check_no_proc(house):

@@ -209,10 +209,9 @@ def check_segment(house):
 
 # Copies of the existing files, with holes, and no room to fill them: the page of their ancestor in
 # its gates, the segment in its table of chunks.  The segment comes from another pid namespace, so
-# that it is unknown whether its owner is dead as long as a process has it open.
+# that it is unknown whether its owner is dead.
 FULL = """cd "$POSIXTRACE_DIR"; forged=s-00000000000000000000000000000000
 for f in s-*.seg; do cp --sparse=auto $f $forged.seg; done
-exec 9<>$forged.seg
 set -- $(od -An -tu4 -j48 -N8 $forged.seg)
 fallocate -p -o $1 -l $(($2 - $1)) $forged.seg
 printf '\\1\\0\\0\\0' | dd of=$forged.seg bs=1 seek=112 conv=notrunc status=none

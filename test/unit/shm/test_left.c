@@ -6,15 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <linux/magic.h>
-#include <sys/mman.h>
-#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "page/dir_step.h"
 #include "page/page_left.h"
 #include "place/dir.h"
-#include "place/unmapped.h"
 #include "shm_helpers.h"
 #include "shm/liveness.h"
 
@@ -224,63 +220,6 @@ START_TEST(pages_of_the_dead_go)
 }
 END_TEST
 
-/* Puts the page into the directory as that of a process in another pid namespace. */
-static void move_elsewhere(struct made *m)
-{
-    int dir = pt_dir_open(false);
-    char file[64];
-
-    snprintf(file, sizeof file, "p-1-77-%llu", (unsigned long long)pt_pid_namespace() + 1);
-    ck_assert_int_eq(renameat(dir, m->file, dir, file), 0);
-    strcpy(m->file, file);
-    close(dir);
-}
-
-static void *map_file(int dir, const char *file)
-{
-    int fd = openat(dir, file, O_RDWR | O_CREAT, 0600), error;
-    void *p = pt_dir_map(fd, 4096, PROT_READ | PROT_WRITE, &error);
-
-    ck_assert(fd >= 0 && p && ftruncate(fd, 4096) == 0);
-    close(fd);
-    return p;
-}
-
-/* Whether that process lives cannot be seen: its page stays while a process maps it, or the segment
- * of a stream in it. */
-START_TEST(pages_of_another_namespace_go_unmapped)
-{
-    static const char segment[] = "s-00000000000000000000000000000000.seg";
-    int dir = pt_dir_open(true);
-    char names_file[64];
-    struct pt_names *names;
-    struct made m;
-    struct statfs fs;
-    void *mapped;
-
-    ck_assert_int_eq(pt_names_create(&names, names_file), 0);
-    pt_names_unmap(names);
-    ck_assert_int_eq(fstatfs(dir, &fs), 0);
-    if (!pt_is_unmapped(dir, names_file) && fs.f_type != TMPFS_MAGIC)
-        return; /* the file system is none where that can be seen */
-    ck_assert_int_eq(pt_names_open(&names, names_file), 0);
-    ck_assert(!pt_is_unmapped(dir, names_file));
-    m = make(5000000, 77, names_file, names);
-    pt_page_set_file(m.page, (unsigned)pt_page_take_bit(m.page), segment);
-    move_elsewhere(&m);
-    mapped = map_file(dir, segment);
-    sweep_step();
-    ck_assert(exists(m.file));
-    pt_page_unmap(m.page);
-    sweep_step();
-    ck_assert(exists(m.file));
-    munmap(mapped, 4096);
-    sweep_step();
-    ck_assert(!exists(m.file) && !exists(names_file) && !pt_names_is_used(names->users));
-    close(dir);
-}
-END_TEST
-
 /* The map goes with the last page that names it, unless the caller is counted, too. */
 START_TEST(maps_go_with_the_last_page)
 {
@@ -357,7 +296,6 @@ static void add(TCase *tc)
     tcase_add_test(tc, small_directories_have_no_position);
     tcase_add_loop_test(tc, what_is_no_position_is_replaced, 0, 4);
     tcase_add_test(tc, pages_of_the_dead_go);
-    tcase_add_test(tc, pages_of_another_namespace_go_unmapped);
     tcase_add_test(tc, maps_go_with_the_last_page);
     tcase_add_test(tc, maps_that_are_gone_stay_gone);
 }
