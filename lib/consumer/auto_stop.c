@@ -18,9 +18,14 @@ void pt_auto_stop_init(struct pt_auto_stop *a, struct pt_seg *seg)
 
 void pt_auto_stop_clear(struct pt_auto_stop *a, uint64_t ts)
 {
-    a->start_due = a->resume_due = false;
-    a->phase = PT_AUTO_NONE;
-    a->gap_to = ts;
+    bool full = a->phase != PT_AUTO_NONE;
+
+    if ((full ? a->past_from : a->gap_from) <= ts)
+        a->start_due = a->resume_due = false;
+    if (!full && a->gap_from <= ts)
+        a->gap_to = ts;
+    if (a->past_from <= ts && a->past_to > ts)
+        a->past_to = ts;
 }
 
 /* The time until which events after an automatic stop are refused; 0 if this stream ever had a
@@ -204,7 +209,10 @@ void pt_auto_stop_restart_cleared(struct pt_auto_stop *a, struct pt_windows *w, 
 
     if (a->passive || !pt_state_is_full(state) || from > ts)
         return;
-    begin_gap(a, from);
+    if (a->phase == PT_AUTO_NONE)
+        begin_gap(a, from);
+    if (a->gap_from != from)
+        return;
     a->phase = PT_AUTO_STOPPED;
     pt_auto_stop_restart(a, w);
     a->start_due = a->resume_due = false;

@@ -58,7 +58,9 @@ void pt_auto_stop_recover(struct pt_auto_stop *a, struct pt_windows *w);
 /* Ends an automatic stop, if its STOP was reported; the stream must be empty.  True: the stream
  * runs again and a START is due.  False also if a call of stop has stopped it meanwhile. */
 bool pt_auto_stop_restart(struct pt_auto_stop *a, struct pt_windows *w);
-/* Called when all events before ts are cleared: no mark is due, and the gap ends at ts. */
+/* Called when all events before ts are cleared, after a look at the state: no mark of an older gap
+ * is due, and it ends at ts.  The clear ends a stop, so a stream that is full has stopped itself
+ * since then: that gap stays, with its marks. */
 void pt_auto_stop_clear(struct pt_auto_stop *a, uint64_t ts);
 /* Called by clear when no event is left.  The stream may have stopped itself after the
  * controller saw it run, because of a mark of the flush thread or an event of another thread.

@@ -168,15 +168,17 @@ static int put_missed(struct pt_collect *r)
     return 0;
 }
 
-/* LOOP: true if events were overwritten since the last round.  The loss decides over the
- * events of this round; OVERFLOW is written before the first one that is delivered.  By then all
- * that the round excludes were seen, for they are older, and one may be the oldest that is
+/* LOOP: true if events were overwritten since the last round, or the last clear.  The loss decides
+ * over the events of this round; OVERFLOW is written before the first one that is delivered.  By
+ * then all that the round excludes were seen, for they are older, and one may be the oldest that is
  * missing. */
 static bool look_at_overflow(struct pt_collect *r)
 {
+    struct pt_losses *x = &r->live->losses;
     uint64_t first;
 
-    return pt_losses_take(&r->live->losses, &first);
+    pt_losses_take(x, &first);
+    return x->lost_last > x->told;
 }
 
 static int put_overflow(struct pt_collect *r)
@@ -376,7 +378,7 @@ static int learn_windows(struct pt_collect *r)
     for (;;) {
         /* The flush works by chunk: the merge only served to find new contents. */
         pt_cursors_unqueue(&r->live->cursors);
-        r->overflow |= look_at_overflow(r);
+        r->overflow = look_at_overflow(r);
         e = pt_collect_windows(r);
         if (e != PT_ROUND_AGAIN)
             return e;

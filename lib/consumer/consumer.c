@@ -91,7 +91,9 @@ int pt_consumer_refresh(struct pt_consumer *l)
         l->watermark = UINT64_MAX;
     else
         l->watermark = pt_watch_look(&l->watch, l->seg);
-    pt_losses_look_at_missed(&l->losses, l->accounts.delivered_ts);
+    pt_losses_look_at_missed(&l->losses, l->accounts.delivered_ts > l->clear_ts
+                                             ? l->accounts.delivered_ts
+                                             : l->clear_ts);
     look_at_state(l, before);
     if (!l->passive && !l->seg->copy)
         pt_syncpoint_maintain(l->seg->h, l->seg->g.clock);

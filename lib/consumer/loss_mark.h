@@ -55,7 +55,8 @@ void pt_losses_restore(struct pt_losses *x);
 void pt_losses_book(const struct pt_losses *x, unsigned which);
 /* The checkpoint has taken effect. */
 void pt_losses_booked(const struct pt_losses *x);
-/* Events before ts were cleared: no mark is due for them. */
+/* Events before ts were cleared: no mark is due for them, and those of later losses are due as in a
+ * new stream. */
 void pt_losses_clear(struct pt_losses *x, uint64_t ts);
 
 /* Has LOOP overwritten events since the last call? */

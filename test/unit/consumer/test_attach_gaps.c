@@ -288,6 +288,59 @@ START_TEST(overwritten_earlier)
 }
 END_TEST
 
+/* Overwritten after a clear that the onlooker has not noticed. */
+START_TEST(cleared_and_overwritten)
+{
+    trace_id_t own = create(POSIX_TRACE_LOOP, -1), trid = attach();
+    struct posixtrace_event e;
+
+    trace(0, 3);
+    ck_assert_uint_eq(read_ticks(trid, 0), 3);
+    ck_assert_int_eq(posix_trace_clear(own), 0);
+    trace(0, 5000);
+    ck_assert_uint_eq(next(trid, &e), POSIX_TRACE_OVERFLOW);
+    ck_assert_uint_eq(next(trid, &e), POSIX_TRACE_RESUME);
+    ck_assert_uint_eq(next(trid, &e), tick);
+    ck_assert_int_eq(posixtrace_detach(trid), 0);
+    ck_assert_int_eq(posix_trace_shutdown(own), 0);
+}
+END_TEST
+
+/* A stream that was cleared has filled since, and a thread whose chunk has room continues.
+ * Onlooker and owner read the same events, and time does not go back. */
+START_TEST(cleared_and_filled)
+{
+    trace_id_t own = create(POSIX_TRACE_UNTIL_FULL, -1), trid = attach();
+    struct stepper s = { .number = 10000 };
+    struct posixtrace_event e;
+    uint64_t ticks = 0, stops = 0;
+    unsigned marks;
+    int64_t last = 0;
+    int none = 0;
+
+    ck_assert_int_eq(sem_init(&s.go, 0, 0), 0);
+    ck_assert_int_eq(sem_init(&s.done, 0, 0), 0);
+    ck_assert_int_eq(pthread_create(&s.thread, NULL, make_steps, &s), 0);
+    make_step(&s);
+    ck_assert_uint_eq(read_ticks(trid, 10000), 3);
+    ck_assert_int_eq(posix_trace_clear(own), 0);
+    make_step(&s);
+    trace(0, 5000);
+    make_step(&s);
+    ck_assert_int_eq(pthread_join(s.thread, NULL), 0);
+    for (; !none; last = none ? last : e.ns) {
+        ck_assert_int_eq(posixtrace_next_event(trid, &e, sizeof e, &none), 0);
+        ck_assert(none || e.ns >= last);
+        ticks += !none && e.id == tick;
+        stops += !none && e.id == POSIX_TRACE_STOP;
+    }
+    ck_assert_uint_eq(stops, 1);
+    ck_assert_uint_eq(read_all(own, &marks), ticks);
+    ck_assert_int_eq(posixtrace_detach(trid), 0);
+    ck_assert_int_eq(posix_trace_shutdown(own), 0);
+}
+END_TEST
+
 static void *trace_and_end(void *unused)
 {
     trace(0, 3);
@@ -379,6 +432,8 @@ static void add(TCase *t)
     tcase_add_loop_test(t, restarted_unseen, 0, 3);
     tcase_add_test(t, overtaken);
     tcase_add_loop_test(t, overwritten_earlier, 0, 2);
+    tcase_add_test(t, cleared_and_overwritten);
+    tcase_add_test(t, cleared_and_filled);
     tcase_add_test(t, lost_earlier);
     tcase_add_test(t, full_earlier);
     tcase_add_test(t, full_and_restarted);

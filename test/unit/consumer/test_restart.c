@@ -2,12 +2,14 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * A stream that has stopped itself is restarted: where its gap ends, if it is full again at once,
- * and what an onlooker sees meanwhile.
+ * what an onlooker sees meanwhile, and what a clear
+ * before the stop leaves.
  */
 #include <string.h>
 #include <time.h>
 #include "base/clock.h"
 #include "consumer/consumer.h"
+#include "shm/loss_interval.h"
 #include "shm_helpers.h"
 #include "shm/pool.h"
 #include "shm/start_filter.h"
@@ -158,11 +160,141 @@ START_TEST(looks_while_it_restarts)
 }
 END_TEST
 
+static void record(uint32_t chunk, uint64_t ts)
+{
+    ring_put(&t.seg, chunk, PT_ID_USER_FIRST, ts, 8);
+}
+
+static void expect(uint32_t id, uint64_t ts)
+{
+    struct pt_event e;
+
+    ck_assert_int_eq(pt_consumer_next(&t.live, &e), PT_LIVE_EVENT);
+    ck_assert_uint_eq(e.id, id);
+    ck_assert_uint_eq(e.ts, ts);
+}
+
+/* The stream was cleared at 1000, which is noticed later: by then it has stopped itself.  passive:
+ * an onlooker notices; earlier: it has read the STOP of an earlier gap. */
+static void clear_late(uint64_t full, bool passive, bool earlier)
+{
+    uint32_t chunk;
+
+    memset(&t, 0, sizeof t);
+    ring_create(&t.seg, 64000);
+    t.seg.g.attr.stream_policy = POSIX_TRACE_UNTIL_FULL;
+    t.seg.h->window = 1;
+    ck_assert(pt_pool_take(&t.seg, ring_attach(&t.seg, 0), 500, false, &chunk) == PT_POOL_TAKEN);
+    pt_seg_chunk(&t.seg, chunk)->base_ts = 0;
+    if (earlier)
+        full_at(500);
+    ck_assert_int_eq(
+        passive ? pt_consumer_look_on(&t.live, &t.seg) : pt_consumer_init(&t.live, &t.seg), 0);
+    if (earlier)
+        expect(POSIX_TRACE_STOP, 500);
+    t.seg.h->state = pt_state_make(PT_RUNNING, 600);
+    t.seg.h->clear_ts = 1000;
+    record(chunk, 900);
+    record(chunk, 1100);
+    full_at(full);
+    record(chunk, 1300);
+    ck_assert_int_eq(pt_consumer_clear(&t.live, 1000), 0);
+}
+
+/* The events after the stop are refused, and STOP does not come after them; from 3 on: the stream
+ * has stopped itself between the steps of the clear. */
+START_TEST(full_since_the_clear)
+{
+    struct pt_event e;
+
+    clear_late(_i < 3 ? 1200 : 990, _i % 3 > 0, _i % 3 == 2);
+    if (_i < 3)
+        expect(PT_ID_USER_FIRST, 1100);
+    ck_assert(pt_auto_stop_refuses(&t.live.stops, 1300));
+    pt_consumer_finish(&t.live);
+    if (_i < 3)
+        expect(POSIX_TRACE_STOP, 1200);
+    t.live.passive = t.live.stops.passive = true; /* restarts nothing */
+    ck_assert_int_eq(pt_consumer_next(&t.live, &e), _i < 3 ? PT_LIVE_NONE : PT_LIVE_EVENT);
+    ck_assert(_i < 3 || (e.id == POSIX_TRACE_STOP && e.ts == 990));
+    pt_consumer_deinit(&t.live);
+    ring_remove(&t.seg);
+}
+END_TEST
+
+/* A gap from before the clear: no mark of it is due, and it refuses nothing later. */
+START_TEST(cleared_gap)
+{
+    restart_full(0);
+    ck_assert(t.live.stops.start_due);
+    pt_auto_stop_clear(&t.live.stops, 1005);
+    ck_assert(!t.live.stops.start_due);
+    ck_assert(!pt_auto_stop_refuses(&t.live.stops, 1007));
+    pt_consumer_deinit(&t.live);
+    ring_remove(&t.seg);
+}
+END_TEST
+
+/* The restart of a stop that is later than the clear keeps its START. */
+START_TEST(kept_start)
+{
+    restart_full(0);
+    pt_auto_stop_clear(&t.live.stops, 50);
+    ck_assert(t.live.stops.start_due);
+    ck_assert(pt_auto_stop_refuses(&t.live.stops, 1007));
+    pt_consumer_deinit(&t.live);
+    ring_remove(&t.seg);
+}
+END_TEST
+
+/* LOOP has overwritten events from 1100 to _i: the clear at 1000 does not take the mark away. */
+START_TEST(overwritten_since_the_clear)
+{
+    static const uint64_t last[] = { 900, 1000, 1200 };
+    struct pt_losses *x = &t.live.losses;
+
+    memset(&t, 0, sizeof t);
+    ring_create(&t.seg, 64000);
+    t.seg.g.attr.stream_policy = POSIX_TRACE_LOOP;
+    ck_assert_int_eq(pt_consumer_init(&t.live, &t.seg), 0);
+    t.seg.h->lost_first_ts = 800;
+    t.seg.h->lost_last_ts = last[_i];
+    ck_assert_int_eq(pt_consumer_clear(&t.live, 1000), 0);
+    ck_assert_int_eq(x->overflow_due, _i > 0);
+    ck_assert_int_eq(x->told<x->lost_last, _i> 0); /* for a round */
+    ck_assert_uint_eq(x->overflow_ts, _i > 0 ? 1000 : UINT64_MAX);
+    pt_consumer_deinit(&t.live);
+    ring_remove(&t.seg);
+}
+END_TEST
+
+/* Events are missing from 700 on, until when?  Those before the clear need no mark. */
+START_TEST(missing_since_the_clear)
+{
+    memset(&t, 0, sizeof t);
+    ring_create(&t.seg, 64000);
+    ck_assert_int_eq(pt_consumer_init(&t.live, &t.seg), 0);
+    t.seg.h->missed_first = 700;
+    t.seg.h->missed_last = _i ? 3 * PT_MISSED_GRAIN : 800;
+    ck_assert_int_eq(pt_consumer_clear(&t.live, 2 * PT_MISSED_GRAIN), 0);
+    ck_assert_int_eq(t.live.losses.missing, _i);
+    ck_assert_int_eq(pt_consumer_refresh(&t.live), 0);
+    ck_assert_int_eq(t.live.losses.missing, _i);
+    pt_consumer_deinit(&t.live);
+    ring_remove(&t.seg);
+}
+END_TEST
+
 static void add(TCase *tc)
 {
     tcase_add_test(tc, gap_ends_when_it_runs);
     tcase_add_loop_test(tc, full_again_in_the_restart, 0, 2);
     tcase_add_loop_test(tc, looks_while_it_restarts, 0, 2);
+    tcase_add_loop_test(tc, full_since_the_clear, 0, 6);
+    tcase_add_test(tc, cleared_gap);
+    tcase_add_test(tc, kept_start);
+    tcase_add_loop_test(tc, overwritten_since_the_clear, 0, 3);
+    tcase_add_loop_test(tc, missing_since_the_clear, 0, 2);
 }
 
 int main(void)
