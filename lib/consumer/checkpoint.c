@@ -177,6 +177,7 @@ int pt_checkpoint_tail(struct pt_accounts *a, struct pt_log_tail *tail)
     };
     pt_assert_call(a->seg->copy);
     subtract_slots(a->seg, &sum);
+    tail->given_unnamed = sum.given;
     for (uint32_t i = 0; i < a->room; i++) {
         const struct pt_account *t = &a->tally[i];
 

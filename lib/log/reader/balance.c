@@ -15,6 +15,8 @@
  *
  * The losses of the log in ROUND packets divide these sums among causes, and among
  * authors that the tail does not name.  They may be older or newer than the accounts.
+ * Of what they leave, threads have no more than the log was given of them; the rest is
+ * of control writers, which are no threads.
  */
 #include <errno.h>
 #include <posixtrace/info.h>
@@ -71,38 +73,78 @@ static uint64_t balance_author(struct pt_log_reader *r, const struct pt_author_s
     return lost;
 }
 
-/* Other authors: the numbers of the log, as far as the sums allow them. */
-static uint64_t balance_other(struct pt_log_reader *r, struct pt_total *e, uint64_t left)
+/* What is not divided yet: of all authors, and of the threads that the tail does not name. */
+struct left {
+    uint64_t all, threads;
+};
+
+static bool is_thread(const struct pt_author *author)
 {
+    return author->wid > 1 && author->level != PT_LEVEL_MADE;
+}
+
+/* Other authors: the numbers of the log, as far as the sums allow them. */
+static void balance_other(struct pt_log_reader *r, struct pt_total *e, struct left *left)
+{
+    bool thread = is_thread(&e->author);
+
     for (unsigned c = 0; c < PT_LOSS_CAUSES; c++) {
+        uint64_t most = thread ? least_of(left->all, left->threads) : left->all;
+
         if (!pt_cause_is_of_log(c))
             continue;
-        set_log_lost(r, e, c, least_of(e->log_lost[c], left));
-        left -= e->log_lost[c];
+        set_log_lost(r, e, c, least_of(e->log_lost[c], most));
+        left->all -= e->log_lost[c];
+        left->threads -= thread ? e->log_lost[c] : 0;
     }
-    return left;
+}
+
+/* The list with the losses of the control writers may be gone: the rest that no thread has is
+ * theirs.  0 or -ENOMEM. */
+static int balance_control(struct pt_log_reader *r, uint64_t n, uint64_t errors)
+{
+    static const struct pt_author control = { .wid = 0 };
+    struct pt_total *e = n ? pt_author_stats_get(&r->totals, &control) : NULL;
+    const unsigned c = POSIXTRACE_LOST_LOG_ERROR;
+
+    if (!e)
+        return n ? -ENOMEM : 0;
+    set_log_lost(r, e, c, e->log_lost[c] + errors);
+    set_log_lost(r, e, usual_cause(r), e->log_lost[usual_cause(r)] + n - errors);
+    return 0;
+}
+
+/* In an earlier piece there are events of threads that these accounts have, too. */
+static uint64_t lost_of_unnamed(const struct pt_log_reader *r, const struct pt_union *u)
+{
+    const struct pt_author_share *others = &u->shares[u->tail->author_count];
+
+    return r->base.number ? UINT64_MAX
+                          : rest_of(u->tail->given_unnamed, others->booked) + others->dropped;
 }
 
 /* A file that was cut may have events that its books have as overwritten: where the part is gone
  * that tells from which event on the log is valid. */
-static void balance_log(struct pt_log_reader *r, const struct pt_union *u)
+static int balance_log(struct pt_log_reader *r, const struct pt_union *u)
 {
     const struct pt_log_books *b = &u->tail->booked;
     uint64_t given = b->full + b->overwritten + b->error + b->events;
-    uint64_t left = rest_of(given, u->booked) + u->dropped;
-    uint64_t errors = b->error + least_of(b->waiting, rest_of(b->events, u->booked));
+    struct left left = { rest_of(given, u->booked) + u->dropped, lost_of_unnamed(r, u) };
+    uint64_t errors = b->error + least_of(b->waiting, rest_of(b->events, u->booked)), threads;
     uint64_t *unknown = r->state.unknown_lost;
 
     for (size_t i = 0; i < u->tail->author_count; i++)
-        left = rest_of(left, balance_author(r, &u->shares[i]));
+        left.all = rest_of(left.all, balance_author(r, &u->shares[i]));
     for (size_t i = 0; i < r->totals.count; i++)
         if (!pt_union_share(u, r->totals.entries[i].author.wid)->author)
-            left = balance_other(r, &r->totals.entries[i], left);
-    errors = least_of(rest_of(errors, r->totals.lost[POSIXTRACE_LOST_LOG_ERROR]), left);
+            balance_other(r, &r->totals.entries[i], &left);
+    errors = least_of(rest_of(errors, r->totals.lost[POSIXTRACE_LOST_LOG_ERROR]), left.all);
+    threads = least_of(left.all, left.threads);
     for (unsigned c = 0; c < PT_LOSS_CAUSES; c++)
         if (pt_cause_is_of_log(c))
-            unknown[c] = c == POSIXTRACE_LOST_LOG_ERROR ? errors : 0;
-    unknown[usual_cause(r)] += left - errors;
+            unknown[c] = c == POSIXTRACE_LOST_LOG_ERROR ? least_of(errors, threads) : 0;
+    unknown[usual_cause(r)] += rest_of(threads, errors);
+    return balance_control(r, left.all - threads, rest_of(errors, threads));
 }
 
 /* The log's name is newer than the one with which the writer began, and older than one that
@@ -177,7 +219,9 @@ int pt_union_balance(struct pt_log_reader *r, const struct pt_union *u)
 
     if (error)
         return error;
-    balance_log(r, u);
+    error = balance_log(r, u);
+    if (error)
+        return error;
     s->buried = s->reported = 0;
     s->recorded = r->totals.recorded + s->unknown_recorded;
     for (unsigned c = 0; c < PT_LOSS_CAUSES; c++)

@@ -38,6 +38,7 @@ struct pt_log_tail {
     struct pt_log_status status; /* its sums are of writers not in authors */
     struct pt_log_author_totals *authors; /* of any order */
     size_t author_count;
+    uint64_t given_unnamed; /* to the log in these accounts, of writers not in authors */
 };
 
 /* fd is not consumed and must stay open; it may be a pipe.  -EINVAL: not a log;

@@ -68,12 +68,19 @@ struct pt_author_share *pt_union_share(const struct pt_union *u, uint64_t wid)
     return found ? found : &u->shares[u->tail->author_count];
 }
 
-/* Control writers and the consumer have no numbers. */
-static void add_present(struct pt_union *u, uint64_t wid, uint64_t n)
+/* NULL for control writers and the consumer, which have no numbers. */
+static struct pt_author_share *numbered(struct pt_union *u, uint64_t wid)
 {
     struct pt_author_share *share = pt_union_share(u, wid);
 
-    if (share->author || wid > 1)
+    return share->author || wid > 1 ? share : NULL;
+}
+
+static void add_present(struct pt_union *u, uint64_t wid, uint64_t n)
+{
+    struct pt_author_share *share = numbered(u, wid);
+
+    if (share)
         share->present += n;
 }
 
@@ -123,12 +130,14 @@ static bool tail_has_chunk(const struct pt_log_tail *tail, uint64_t chunk)
 
 static void count_range(struct pt_union *u, const struct pt_log_packet *p, bool unbooked)
 {
+    struct pt_author_share *share = numbered(u, p->author.wid);
+
     if ((p->chunk_seq & PT_LOG_MADE) && p->last_ts > u->made_ts)
         u->made_ts = p->last_ts;
     if (unbooked)
         add_present(u, p->author.wid, p->events);
-    else
-        pt_union_share(u, p->author.wid)->booked += p->events;
+    else if (share)
+        share->booked += p->events;
 }
 
 static int add_range(void *context, const struct pt_log_packet *p)
@@ -191,13 +200,14 @@ static bool was_given(const struct pt_union *u, const struct pt_log_packet *pack
 static bool was_lost(struct pt_union *u, const struct pt_log_packet *packet, uint32_t off,
                      uint64_t number, uint64_t ts)
 {
-    struct pt_author_share *share = pt_union_share(u, packet->author.wid);
+    struct pt_author_share *share = numbered(u, packet->author.wid);
 
-    if (share->author && number < share->author->logged_to)
+    if (share && share->author && number < share->author->logged_to)
         return true;
     if (!was_given(u, packet, off, ts))
         return false;
-    share->dropped++;
+    if (share)
+        share->dropped++;
     u->dropped++;
     return true;
 }

@@ -22,8 +22,8 @@ struct pt_range {
 struct pt_author_share {
     struct pt_log_author_totals *author;
     uint64_t present; /* unbooked in the log, less those that the tail has, too; mod 2^64 */
-    uint64_t booked;  /* in the log and in the tail's books */
-    uint64_t dropped; /* in the tail, and the log has lost them: not read again */
+    uint64_t booked;  /* in the log and in the tail's books, except for control writers */
+    uint64_t dropped; /* in the tail, and the log has lost them: not read again; the same */
 };
 
 struct pt_union {

@@ -707,6 +707,57 @@ START_TEST(cut_with_books)
 }
 END_TEST
 
+/* What the threads of a log have lost, together. */
+static void check_threads(struct pt_log_reader *r, uint64_t all, uint64_t threads, uint64_t errors)
+{
+    struct posixtrace_thread_info t;
+    struct posixtrace_info info;
+    uint64_t sum = 0, wrong = 0;
+
+    ck_assert_int_eq(pt_log_reader_info(r, &info), 0);
+    for (unsigned c = 0; c < POSIXTRACE_LOSS_CAUSES; c++)
+        all -= info.lost[c];
+    ck_assert_uint_eq(all, 0);
+    ck_assert_uint_eq(info.lost[POSIXTRACE_LOST_LOG_ERROR], errors);
+    for (size_t i = 0; pt_log_reader_thread(r, i, &t) == 1; i++) {
+        for (unsigned c = 0; c < POSIXTRACE_LOSS_CAUSES; c++)
+            sum += t.lost[c];
+        wrong += t.lost[POSIXTRACE_LOST_LOG_ERROR];
+    }
+    ck_assert_uint_eq(sum, threads);
+    ck_assert_uint_eq(wrong, errors < threads ? errors : threads);
+}
+
+/* A ring has lost its lists of authors.  By the books 50 of the lost events were of threads without
+ * a name, and the rest of control writers; _i: so many could not be written. */
+START_TEST(lost_lists)
+{
+    struct pt_log_params params = log_params(POSIX_TRACE_LOOP, 20000);
+    struct pt_log_tail tail = tail_of(NULL, 0);
+    int fd = log_file();
+    struct pt_log_writer *w = log_writer(fd, &params);
+    struct pt_log_reader *r;
+
+    tail.author_count = 0;
+    tail.given_unnamed = 50;
+    tail.booked.overwritten = 80 - (uint64_t)_i;
+    tail.booked.error = (uint64_t)_i;
+    pt_log_writer_flush(w);
+    pt_log_writer_free(w);
+    r = log_reader(fd);
+    ck_assert_int_eq(pt_log_reader_set_tail(r, &tail), 0);
+    check_threads(r, 80, 50, (uint64_t)_i);
+    ck_assert_int_eq(pt_log_writer_resume(&w, fd, r, NULL), 0);
+    ck_assert_int_eq(pt_log_complete(w, POSIXTRACE_END_RECOVERED, &tail.status, NULL, 0), 0);
+    pt_log_writer_free(w);
+    pt_log_reader_free(r);
+    r = log_reader(fd);
+    check_threads(r, 80, 50, (uint64_t)_i);
+    pt_log_reader_free(r);
+    close(fd);
+}
+END_TEST
+
 /* A recovery that was killed had made the file longer than the next one needs: nothing stays
  * after the end mark. */
 START_TEST(longer_file)
@@ -754,6 +805,7 @@ static void add(TCase *t)
     tcase_add_test(t, cut_in_packets);
     tcase_add_loop_test(t, cut_ring, 0, 15);
     tcase_add_test(t, cut_with_books);
+    tcase_add_loop_test(t, lost_lists, 0, 80);
     tcase_add_loop_test(t, longer_file, 0, 3);
 }
 
