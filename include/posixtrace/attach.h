@@ -29,7 +29,10 @@
  * any more, its last ones are only counted.  posixtrace_get_info() and
  * posixtrace_threadlist_getnext() count everything from posixtrace_attach() on.  The counts of a
  * thread that has ended are those of the last such call.  OVERFLOW and RESUME are also around the
- * time in which the stream was full, if it ran again before the reader looked.
+ * time in which the stream was full, if it ran again before the reader looked; OVERFLOW is before
+ * the STOP of the next such time.  START, STOP and FILTER can be missed, too, without a mark: then
+ * STOP may follow STOP, and START may follow START.  After a clear by the creator, START and RESUME
+ * of the time before it do not come any more.
  *
  * When the creator has shut the stream down, or has died, the reader still gets the
  * remaining events; after the last one, calls that read or control return ENXIO.  A

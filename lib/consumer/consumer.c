@@ -163,11 +163,27 @@ static int make_event(struct pt_consumer *l, struct pt_event *e, uint32_t id, ui
     return PT_LIVE_EVENT;
 }
 
-/* Makes the START or STOP that is due before an event with time ts. */
+/* Makes the OVERFLOW or RESUME that is due before an event with time ts. */
+static int overflow(struct pt_consumer *l, struct pt_event *e, uint64_t ts)
+{
+    uint64_t at;
+    bool hides;
+    uint32_t id;
+
+    if (pt_losses_are_quiet(&l->losses))
+        return PT_LIVE_NONE;
+    id = pt_losses_mark_before(&l->losses, ts, l->accounts.delivered_ts, &at, &hides);
+    l->mark_hidden |= hides;
+    return id ? make_event(l, e, id, at, NULL, 0) : PT_LIVE_NONE;
+}
+
+/* Makes the START or STOP that is due before an event with time ts.  An onlooker that has missed a
+ * restart has no START, and gets OVERFLOW before the next STOP. */
 static int synthetic(struct pt_consumer *l, struct pt_event *e, uint64_t ts)
 {
     struct pt_auto_stop *a = &l->stops;
     bool stops;
+    int r = PT_LIVE_NONE;
 
     /* If both are due, the START is that of an earlier stop. */
     if (pt_auto_stop_take_start(a, ts)) {
@@ -176,6 +192,10 @@ static int synthetic(struct pt_consumer *l, struct pt_event *e, uint64_t ts)
                               sizeof a->start_filter);
         l->mark_hidden = true;
     }
+    if (l->passive && l->losses.unseen && a->phase == PT_AUTO_STOP_DUE && ts > a->gap_from)
+        r = overflow(l, e, a->gap_from);
+    if (r != PT_LIVE_NONE)
+        return r;
     if (pt_auto_stop_take_stop(a, ts)) {
         l->stop_data = 1;
         /* If the stream was already stopped, and full when it was started, the window only
@@ -220,20 +240,6 @@ static int look_at_losses(struct pt_consumer *l)
     if (r < 0)
         return r;
     return take_losses(l) && !l->windows.lost ? 0 : refresh(l);
-}
-
-/* Makes the OVERFLOW or RESUME that is due before an event with time ts. */
-static int overflow(struct pt_consumer *l, struct pt_event *e, uint64_t ts)
-{
-    uint64_t at;
-    bool hides;
-    uint32_t id;
-
-    if (pt_losses_are_quiet(&l->losses))
-        return PT_LIVE_NONE;
-    id = pt_losses_mark_before(&l->losses, ts, l->accounts.delivered_ts, &at, &hides);
-    l->mark_hidden |= hides;
-    return id ? make_event(l, e, id, at, NULL, 0) : PT_LIVE_NONE;
 }
 
 /* Advances the cursor at the top of the merge to its next record. */

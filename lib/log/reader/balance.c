@@ -73,7 +73,7 @@ static uint64_t balance_author(struct pt_log_reader *r, const struct pt_author_s
     return lost;
 }
 
-/* What is not divided yet: of all authors, and of the threads that the tail does not name. */
+/* Losses that are not divided yet: of all authors, and of threads that the tail does not name. */
 struct left {
     uint64_t all, threads;
 };

@@ -160,11 +160,6 @@ START_TEST(looks_while_it_restarts)
 }
 END_TEST
 
-static void record(uint32_t chunk, uint64_t ts)
-{
-    ring_put(&t.seg, chunk, PT_ID_USER_FIRST, ts, 8);
-}
-
 static void expect(uint32_t id, uint64_t ts)
 {
     struct pt_event e;
@@ -172,6 +167,43 @@ static void expect(uint32_t id, uint64_t ts)
     ck_assert_int_eq(pt_consumer_next(&t.live, &e), PT_LIVE_EVENT);
     ck_assert_uint_eq(e.id, id);
     ck_assert_uint_eq(e.ts, ts);
+}
+
+/* An onlooker has read STOP, and missed the restart, another stop and another restart. */
+START_TEST(missed_restart)
+{
+    struct pt_event e;
+
+    memset(&t, 0, sizeof t);
+    ring_create(&t.seg, 64000);
+    t.seg.g.attr.stream_policy = POSIX_TRACE_FLUSH;
+    t.seg.g.clock = PT_CLOCK_REALTIME;
+    t.seg.h->window = 1;
+    ck_assert_int_eq(pt_consumer_look_on(&t.live, &t.seg), 0);
+    full_at(100);
+    clock_ns = 110;
+    expect(POSIX_TRACE_STOP, 100);
+    about_to_restart(100, 200);
+    restart(200);
+    full_at(300);
+    about_to_restart(300, 400);
+    restart(400);
+    full_at(500);
+    clock_ns = 600;
+    ck_assert_int_eq(pt_consumer_next(&t.live, &e), PT_LIVE_EVENT);
+    ck_assert_uint_eq(e.id, POSIX_TRACE_OVERFLOW);
+    ck_assert(e.ts >= 100 && e.ts < 200);
+    expect(POSIX_TRACE_STOP, 500);
+    ck_assert_int_eq(pt_consumer_next(&t.live, &e), PT_LIVE_NONE);
+    clock_ns = 0;
+    pt_consumer_deinit(&t.live);
+    ring_remove(&t.seg);
+}
+END_TEST
+
+static void record(uint32_t chunk, uint64_t ts)
+{
+    ring_put(&t.seg, chunk, PT_ID_USER_FIRST, ts, 8);
 }
 
 /* The stream was cleared at 1000, which is noticed later: by then it has stopped itself.  passive:
@@ -290,6 +322,7 @@ static void add(TCase *tc)
     tcase_add_test(tc, gap_ends_when_it_runs);
     tcase_add_loop_test(tc, full_again_in_the_restart, 0, 2);
     tcase_add_loop_test(tc, looks_while_it_restarts, 0, 2);
+    tcase_add_test(tc, missed_restart);
     tcase_add_loop_test(tc, full_since_the_clear, 0, 6);
     tcase_add_test(tc, cleared_gap);
     tcase_add_test(tc, kept_start);
