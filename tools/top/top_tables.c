@@ -55,7 +55,7 @@ static const char *least_rate_text(double rate)
     return to;
 }
 
-/* ">99.9%", ">100%". */
+/* ">99.9%", ">100%"; more than the cell has room for is ">9999%". */
 static const char *least_percent_text(double share)
 {
     static char text[32];
@@ -64,7 +64,7 @@ static const char *least_percent_text(double share)
     if (percent < 100)
         snprintf(text, sizeof text, ">%.1f%%", (double)(uint64_t)(percent * 10) / 10);
     else
-        snprintf(text, sizeof text, ">%.0f%%", (double)(uint64_t)percent);
+        snprintf(text, sizeof text, ">%.0f%%", percent < 9999 ? (double)(uint64_t)percent : 9999.0);
     return text;
 }
 
