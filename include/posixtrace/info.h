@@ -69,7 +69,9 @@ struct posixtrace_info {
     int end;          /* enum posixtrace_end */
     int64_t first_ns; /* time of the first and last event; both 0 if none */
     int64_t last_ns;
-    uint64_t events; /* logs: events present; active: events recorded so far */
+    /* Logs: events present; active: events recorded so far.  One whose thread had not seen a stop
+     * yet is no part of the stream, and counts until it is read. */
+    uint64_t events;
     /* By cause.  The losses of the log (POSIXTRACE_LOST_LOG_...) include system events, such as a
      * START that was overwritten; the numbers of the threads do not. */
     uint64_t lost[POSIXTRACE_LOSS_CAUSES];

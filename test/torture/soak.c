@@ -165,6 +165,7 @@ static void steer(struct soak_stream *s, enum steering what)
         filter(s, now.filtered);
     } else {
         now.running = !now.running;
+        now.stops += !now.running;
         DEMAND_OK(now.running ? posix_trace_start(s->owner.trid) : posix_trace_stop(s->owner.trid));
     }
     soak_note(&to);
@@ -213,8 +214,12 @@ static void look_on(struct soak_stream *s)
     memset(v->lost_before, 0, sizeof v->lost_before);
     v->sum_before = 0;
     v->others = b.others;
-    for (uint32_t i = 0; i < soak_lanes; i++)
-        v->least[i] = v->most[i] = b.recorded[i];
+    /* At each stop a thread may have been in an event that came after it.  Such an event, which is
+     * no part of the stream, is among the recorded ones until it is read. */
+    for (uint32_t i = 0; i < soak_lanes; i++) {
+        v->most[i] = b.recorded[i];
+        v->least[i] = b.recorded[i] > s->stops ? b.recorded[i] - s->stops : 0;
+    }
 }
 
 /* A flush thread that is inside an event of its own holds back later events. */

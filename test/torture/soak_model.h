@@ -38,6 +38,7 @@ struct soak_stream {
     struct soak_view owner, onlooker;
     bool is, running, filtered, inherited;
     int policy, fd;
+    uint64_t stops; /* so far */
 };
 
 /* How far each lane is. */
