@@ -187,28 +187,14 @@ static int take_last(struct pt_author_stats *t, const struct pt_log_author_total
     return 0;
 }
 
-/* Of what a packet has of an author. */
-static bool is_same(const struct pt_author *a, const struct pt_author *b)
-{
-    return a->level == b->level && a->pid == b->pid && a->tid == b->tid &&
-           a->thread_id == b->thread_id && strncmp(a->name, b->name, sizeof a->name) == 0;
-}
-
-static bool has_changed(const struct pt_total *e, const struct pt_log_author_totals *totals)
-{
-    return e->recorded != totals->recorded || memcmp(e->lost, totals->lost, sizeof e->lost) != 0 ||
-           !is_same(&e->author, &totals->author);
-}
-
 int pt_author_stats_set(struct pt_author_stats *t, const struct pt_log_author_totals *totals)
 {
-    bool is_new = !pt_author_stats_find(t, totals->author.wid);
     struct pt_total *e = pt_author_stats_get(t, &totals->author);
 
     if (!e)
         return totals->ended ? take_last(t, totals) : -ENOMEM;
     pt_assert(!e->ended);
-    e->dirty = e->dirty || is_new || has_changed(e, totals);
+    e->dirty = true; /* also if they are as before: readers have taken numbers from packets */
     set_author(e, &totals->author);
     t->recorded += totals->recorded - e->recorded;
     e->recorded = totals->recorded;

@@ -22,23 +22,31 @@ static void touch(struct pt_writer *writer)
         *(volatile uint8_t *)p = 0;
 }
 
-/* Level 0 gets memory for a whole chunk, another one what a chunk begins with, which is enough for
- * an event. */
+/* Room for an event of the most data, which a chunk that was used may not have. */
+static bool has_room(struct pt_writer *writer)
+{
+    if (!pt_writer_reserve(writer))
+        return false;
+    if (pt_writer_has_room(writer, writer->max_data))
+        return true;
+    pt_writer_close_chunk(writer);
+    return pt_writer_reserve(writer) && pt_writer_has_room(writer, writer->max_data);
+}
+
+/* Level 0 gets memory for a whole chunk, another one what a chunk begins with. */
 static int prepare_writer(struct pt_self *self, struct pt_writer *writer, unsigned level,
                           unsigned bit, uint64_t inside)
 {
-    int r = 0;
+    bool ready;
 
     pt_store_seqcst(&writer->slot->inside, inside);
-    if (!pt_writer_reserve(writer) ||
-        !(level == 0 ? pt_writer_back(writer) : pt_writer_has_room(writer, writer->max_data)))
-        r = -ENOMEM;
-    else
+    ready = level == 0 ? pt_writer_reserve(writer) && pt_writer_back(writer) : has_room(writer);
+    if (ready)
         touch(writer);
     if (pt_load_seqcst(&self->page->shadows) & pt_page_shadow(self->page, bit))
         pt_filter_eval_prepare(self, writer, bit);
     pt_store_seqcst(&writer->slot->inside, 0u);
-    return r;
+    return ready ? 0 : -ENOMEM;
 }
 
 /* A stream has places for so many writers, one of each thread and level.  Those of nested events,

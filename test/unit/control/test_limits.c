@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <posixtrace/filter.h>
 #include <posixtrace/info.h>
 #include <posixtrace/stream.h>
 #include "shm/slot.h"
@@ -351,6 +352,29 @@ START_TEST(prepared_threads)
 }
 END_TEST
 
+static bool trace_another(void *other, const struct posixtrace_event *event)
+{
+    (void)event;
+    posix_trace_event(*(trace_event_id_t *)other, NULL, 0);
+    return true;
+}
+
+/* However full the chunk of nested events is. */
+START_TEST(prepared_again)
+{
+    trace_id_t trid = create(65536, 64, POSIX_TRACE_LOOP, -1);
+    trace_event_id_t other;
+
+    ck_assert_int_eq(posix_trace_eventid_open("other", &other), 0);
+    ck_assert_int_eq(posixtrace_set_handler(trid, tick, trace_another, &other), 0);
+    for (unsigned i = 0; i < 2000; i++) {
+        ck_assert_int_eq(posixtrace_prepare(), 0);
+        trace(1);
+    }
+    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+}
+END_TEST
+
 /* A query of the accounts of a stream with log does not keep the slot of an ended thread from the
  * next threads.  LOOP: no flush round comes that would release it. */
 START_TEST(ended_threads_after_a_look_at_the_books)
@@ -446,6 +470,7 @@ static void add(TCase *t)
     tcase_add_test(t, refused_and_filtered);
     tcase_add_test(t, refused_threads);
     tcase_add_test(t, prepared_threads);
+    tcase_add_test(t, prepared_again);
     tcase_add_test(t, ended_threads_after_a_look_at_the_books);
     tcase_add_test(t, advice_is_enough);
 }

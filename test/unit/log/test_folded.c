@@ -145,6 +145,29 @@ START_TEST(each_number_once_in_a_ring)
 }
 END_TEST
 
+/* Readers take numbers from packets, too, which have those of refused events: the round after has the
+ * right ones, though they are as they were. */
+START_TEST(unchanged_numbers)
+{
+    struct pt_log_params params = log_params(POSIX_TRACE_APPEND, INT64_MAX);
+    struct pt_log_author_totals totals = totals_at(2, 1, false);
+    struct pt_log_status status = { .watermark = 1 };
+    static struct maker m;
+    uint64_t ts = 0;
+    int fd = log_file();
+    struct pt_log_writer *w = log_writer(fd, &params);
+
+    maker_init(&m, 2);
+    m.next_no = 5;
+    ck_assert_int_eq(pt_log_end_round(w, &status, &totals, 1), 0);
+    put_one(w, &m, &ts);
+    ck_assert_int_eq(pt_log_end_round(w, &status, &totals, 1), 0);
+    expect_log(fd, 1, LOST);
+    pt_log_writer_free(w);
+    close(fd);
+}
+END_TEST
+
 /* An author that is silent for long, and comes again, is not folded. */
 START_TEST(live_authors_stay)
 {
@@ -246,6 +269,7 @@ static void add(TCase *t)
 {
     tcase_add_loop_test(t, each_number_once, 0, 6);
     tcase_add_loop_test(t, each_number_once_in_a_ring, 0, 2);
+    tcase_add_test(t, unchanged_numbers);
     tcase_add_test(t, live_authors_stay);
     tcase_add_test(t, reader_forgets);
     tcase_add_test(t, lists_have_bounds);
