@@ -145,8 +145,8 @@ START_TEST(each_number_once_in_a_ring)
 }
 END_TEST
 
-/* Readers take numbers from packets, too, which have those of refused events: the round after has the
- * right ones, though they are as they were. */
+/* Readers take numbers from packets, too, which have those of refused events: the round after has
+ * the right ones, though they are as they were. */
 START_TEST(unchanged_numbers)
 {
     struct pt_log_params params = log_params(POSIX_TRACE_APPEND, INT64_MAX);
