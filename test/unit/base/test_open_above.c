@@ -166,12 +166,13 @@ static void run_itself(char *path)
 
 int main(int argc, char **argv)
 {
-    char folder[] = "/tmp/posixtrace-above-XXXXXX", *path = realpath(argv[0], NULL);
+    char folder[] = "/tmp/posixtrace-above-XXXXXX", *path;
     int status;
     pid_t child;
 
     if (argc > 1)
         return program();
+    path = realpath(argv[0], NULL);
     NEED(path && dup2(2, LOUD) == LOUD && mkdtemp(folder) && chdir(folder) == 0);
     child = fork();
     if (child == 0) {
