@@ -142,19 +142,17 @@ int posixtrace_chain(trace_id_t trid, trace_id_t next);
  * an event of this thread causes no page fault, but of its stack, and no system call until its
  * first chunk is full, or a stream is created or a filter set.
  *
- * The same for the first event that is inside another one of the thread, of a signal handler or a
- * function of posixtrace_set_handler(): another slot and chunk, with memory for one event of the
- * most data at least.  But each such event calls sigaltstack(), to ask on which stack it is, and on
- * an alternate stack with SS_AUTODISARM it may call process_vm_readv().  Events nested deeper are
- * not prepared: the first at each depth calls mmap() and others.
+ * Events inside another one of the thread, of a signal handler or a function of
+ * posixtrace_set_handler(), are not prepared: the first at each depth calls mmap() and others, and
+ * each calls sigaltstack(), to ask on which stack it is.
  *
  * Where a stream has an expression or a handler, that is so for the event types that there are at
  * the call, with or without a description.  The first event of a type that is opened later, or of
  * one that gets its description later, also by another process, calls mmap(), munmap() or
  * madvise(), if the stream asks its expression or handler about it; another call of
  * posixtrace_prepare() does that before.  Inside an event, in such a function, it does nothing.
- * Not async-signal-safe.  0, or ENOMEM: in at least one stream there was no memory for the thread,
- * or none for nested events, as a quarter of its places for writers were taken.
+ * Not async-signal-safe.  0, or ENOMEM: in at least one stream there was no memory for the thread.
+ * In a LOOP stream that does not run it overwrites no event that is still to be read.
  */
 int posixtrace_prepare(void);
 

@@ -66,7 +66,7 @@ bool pt_stream_put_control(struct pt_stream *s, uint32_t id, const void *data, u
             pt_writer_set_author(writer, &a, pt_record_max_size(len));
         if (!pt_writer_has_room(writer, room_needed(id & PT_RECORD_ID_MASK, len)))
             pt_writer_close_chunk(writer);
-        pt_writer_reserve(writer);
+        pt_writer_reserve(writer, true);
         ts = pt_clock_now(s->seg->g.clock);
         if (pt_set_has(pt_seg_filter(h), id & PT_RECORD_ID_MASK))
             id |= PT_RECORD_TRUNCATED;

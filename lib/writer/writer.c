@@ -240,12 +240,13 @@ bool pt_writer_has_room(struct pt_writer *writer, uint32_t len)
     return has_bytes(writer, pt_writer_position(writer), GROUP_BYTES(len));
 }
 
-static enum pt_pool_take take_chunk(struct pt_writer *writer, uint32_t need)
+/* overwrites: a LOOP stream gives up its oldest chunk, if no other is free. */
+static enum pt_pool_take take_chunk(struct pt_writer *writer, uint32_t need, bool overwrites)
 {
     struct pt_seg *seg = writer->seg;
     struct pt_slot *s = writer->slot;
     uint32_t index;
-    bool loop = writer->seg->g.attr.stream_policy == POSIX_TRACE_LOOP;
+    bool loop = overwrites && writer->seg->g.attr.stream_policy == POSIX_TRACE_LOOP;
     enum pt_pool_take r = pt_pool_take(seg, writer->slot_index, need, loop, &index);
     struct pt_chunk *c;
 
@@ -265,6 +266,9 @@ static enum pt_pool_take take_chunk(struct pt_writer *writer, uint32_t need)
     }
     if (r == PT_POOL_ADOPTED) {
         writer->base = 0; /* unknown: the next record begins with its full time */
+        /* For a close before we write: what is lost with the chunk is as late as that. */
+        if (writer->last < pt_load_relaxed(&c->last_ts))
+            writer->last = pt_load_relaxed(&c->last_ts);
         put_author(writer);
     }
     pt_writer_copy_one(writer);
@@ -274,10 +278,12 @@ static enum pt_pool_take take_chunk(struct pt_writer *writer, uint32_t need)
     return r;
 }
 
-bool pt_writer_reserve(struct pt_writer *writer)
+bool pt_writer_reserve(struct pt_writer *writer, bool overwrites)
 {
-    enum pt_pool_take r = has_chunk(writer) ? PT_POOL_TAKEN
-                                            : take_chunk(writer, GROUP_BYTES(writer->max_data));
+    enum pt_pool_take r = PT_POOL_TAKEN;
+
+    if (!has_chunk(writer))
+        r = take_chunk(writer, GROUP_BYTES(writer->max_data), overwrites);
 
     return r == PT_POOL_TAKEN || r == PT_POOL_ADOPTED;
 }
@@ -338,7 +344,7 @@ static bool find_chunk(struct pt_writer *writer, uint32_t id, size_t len)
         /* A late event of another process: the chunks may have no memory any more. */
         if (pt_load_seqcst(&writer->h->closed) && writer->slot->author.level != PT_LEVEL_CONTROL)
             return false;
-        r = take_chunk(writer, GROUP_BYTES((uint32_t)len));
+        r = take_chunk(writer, GROUP_BYTES((uint32_t)len), true);
         if (r == PT_POOL_TAKEN || r == PT_POOL_ADOPTED)
             return true;
         if (r != PT_POOL_NO_MEMORY && writer->seg->g.attr.stream_policy != POSIX_TRACE_LOOP) {

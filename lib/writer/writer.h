@@ -38,8 +38,9 @@ bool pt_writer_take_up(struct pt_writer *writer, struct pt_seg *seg, uint32_t in
 /* Is there room in the chunk for a record with len bytes? */
 bool pt_writer_has_room(struct pt_writer *writer, uint32_t len);
 
-/* Makes sure that the writer has a chunk; false: none to be had. */
-bool pt_writer_reserve(struct pt_writer *writer);
+/* Makes sure that the writer has a chunk; false: none to be had.  overwrites: in a LOOP stream it
+ * may be the oldest one. */
+bool pt_writer_reserve(struct pt_writer *writer, bool overwrites);
 /* Makes sure that all of its chunk has memory. */
 bool pt_writer_back(struct pt_writer *writer);
 /* Closes the current chunk, if any. */

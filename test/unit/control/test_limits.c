@@ -6,13 +6,11 @@
  * than 255 children are none too many; and in a stream of the size that is advised nothing of
  * the same is lost.
  */
-#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <posixtrace/filter.h>
 #include <posixtrace/info.h>
 #include <posixtrace/stream.h>
 #include "shm/slot.h"
@@ -316,61 +314,28 @@ START_TEST(refused_threads)
 }
 END_TEST
 
-static pthread_barrier_t all_there;
-static _Atomic unsigned without_nested;
-
-static void *prepare_and_trace(void *nothing)
+static void *prepare_only(void *nothing)
 {
-    (void)nothing;
-    without_nested += posixtrace_prepare() == ENOMEM;
-    posix_trace_event(tick, NULL, 0);
-    pthread_barrier_wait(&all_there);
-    return NULL;
+    ck_assert_int_eq(posixtrace_prepare(), 0);
+    return nothing;
 }
 
-/* Threads that are prepared for nested events take no place that another thread needs. */
-START_TEST(prepared_threads)
-{
-    trace_id_t trid = create(16384, 64, POSIX_TRACE_UNTIL_FULL, -1);
-    struct pt_seg *seg = segment_of(trid);
-    pthread_t threads[WRITERS];
-
-    ck_assert_uint_lt(seg->g.base_chunks, WRITERS);
-    seg->chunk_reach = seg->g.chunk_max = seg->g.base_chunks + WRITERS;
-    without_nested = 0;
-    pthread_barrier_init(&all_there, NULL, WRITERS);
-    for (unsigned i = 0; i < WRITERS; i++)
-        ck_assert_int_eq(pthread_create(&threads[i], NULL, prepare_and_trace, NULL), 0);
-    for (unsigned i = 0; i < WRITERS; i++)
-        pthread_join(threads[i], NULL);
-    pthread_barrier_destroy(&all_there);
-    ck_assert_uint_eq(limits_of(trid).refused_threads, 0);
-    ck_assert_uint_eq(info_of(trid).events, WRITERS);
-    ck_assert_uint_gt(without_nested, 0);
-    ck_assert_uint_lt(without_nested, WRITERS);
-    ck_assert_int_eq(posix_trace_shutdown(trid), 0);
-}
-END_TEST
-
-static bool trace_another(void *other, const struct posixtrace_event *event)
-{
-    (void)event;
-    posix_trace_event(*(trace_event_id_t *)other, NULL, 0);
-    return true;
-}
-
-/* However full the chunk of nested events is. */
-START_TEST(prepared_again)
+/* What a stopped LOOP stream has stays, whoever is prepared for its next start. */
+START_TEST(prepared_while_stopped)
 {
     trace_id_t trid = create(65536, 64, POSIX_TRACE_LOOP, -1);
-    trace_event_id_t other;
+    uint64_t lost;
+    pthread_t thread;
 
-    ck_assert_int_eq(posix_trace_eventid_open("other", &other), 0);
-    ck_assert_int_eq(posixtrace_set_handler(trid, tick, trace_another, &other), 0);
-    for (unsigned i = 0; i < 2000; i++) {
-        ck_assert_int_eq(posixtrace_prepare(), 0);
-        trace(1);
+    trace(20000);
+    ck_assert_int_eq(posix_trace_stop(trid), 0);
+    lost = info_of(trid).lost[POSIXTRACE_LOST_OVERWRITTEN];
+    ck_assert_uint_gt(lost, 0);
+    for (unsigned i = 0; i < 8; i++) {
+        ck_assert_int_eq(pthread_create(&thread, NULL, prepare_only, NULL), 0);
+        pthread_join(thread, NULL);
     }
+    ck_assert_uint_eq(info_of(trid).lost[POSIXTRACE_LOST_OVERWRITTEN], lost);
     ck_assert_int_eq(posix_trace_shutdown(trid), 0);
 }
 END_TEST
@@ -403,6 +368,7 @@ END_TEST
 
 static size_t each_bytes;
 static unsigned each_events;
+static pthread_barrier_t all_there;
 
 static void *trace_a_share(void *nothing)
 {
@@ -469,8 +435,7 @@ static void add(TCase *t)
     tcase_add_test(t, refused_processes);
     tcase_add_test(t, refused_and_filtered);
     tcase_add_test(t, refused_threads);
-    tcase_add_test(t, prepared_threads);
-    tcase_add_test(t, prepared_again);
+    tcase_add_test(t, prepared_while_stopped);
     tcase_add_test(t, ended_threads_after_a_look_at_the_books);
     tcase_add_test(t, advice_is_enough);
 }

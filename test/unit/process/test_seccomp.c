@@ -378,34 +378,6 @@ static void prepared_others_described_later(void)
     end(0);
 }
 
-static const int nested[] = { SYS_sigaltstack, -1 };
-
-static bool trace_another(void *context, const struct posixtrace_event *event)
-{
-    (void)event;
-    trace_number(*(const trace_event_id_t *)context, 2);
-    return true;
-}
-
-/* An event inside another one, also where streams ask about it. */
-static void prepared_for_nested(void)
-{
-    static trace_event_id_t with;
-    trace_event_id_t handled = opened("handled");
-    trace_id_t trid;
-
-    with = described("with");
-    start_filtered("number > 1", opened("without"));
-    NEED(posix_trace_create(0, NULL, &trid) == 0);
-    NEED(posixtrace_set_handler(trid, handled, trace_another, &with) == 0);
-    NEED(posix_trace_start(trid) == 0);
-    NEED(posixtrace_prepare() == 0);
-    NEED(allow((const int *const[]){ always, nested, NULL }));
-    trace_number(handled, 2);
-    trace_number(with, 2);
-    end(0);
-}
-
 /* What no list allows does kill. */
 static void other_call(void)
 {
@@ -482,7 +454,6 @@ int main(void)
     expect_alive("prepared for filters", prepared);
     expect_alive("prepared for system types", prepared_for_system_types);
     expect_alive("prepared, others described later", prepared_others_described_later);
-    expect_alive("prepared for nested events", prepared_for_nested);
     in_children(POSIX_TRACE_LOOP);
     in_children(POSIX_TRACE_UNTIL_FULL);
     return 0;
