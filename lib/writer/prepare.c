@@ -17,8 +17,8 @@ static void touch(struct pt_writer *writer)
         *(volatile uint8_t *)p = 0;
 }
 
-/* An event takes a chunk of a stream that runs only: in a stopped LOOP stream, too, all is still to
- * be read. */
+/* As for an event, no chunk of a stopped LOOP stream is overwritten: its events are still to be
+ * read. */
 static bool take_memory(struct pt_writer *writer)
 {
     bool runs = pt_state_runs(pt_load_seqcst(&writer->h->state));

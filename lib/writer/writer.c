@@ -266,7 +266,7 @@ static enum pt_pool_take take_chunk(struct pt_writer *writer, uint32_t need, boo
     }
     if (r == PT_POOL_ADOPTED) {
         writer->base = 0; /* unknown: the next record begins with its full time */
-        /* For a close before we write: what is lost with the chunk is as late as that. */
+        /* If it is closed before this thread writes, its last event is that of its last owner. */
         if (writer->last < pt_load_relaxed(&c->last_ts))
             writer->last = pt_load_relaxed(&c->last_ts);
         put_author(writer);
