@@ -595,6 +595,44 @@ START_TEST(killed_with_a_wrong_name)
 END_TEST
 
 /* Under valgrind, which takes half a minute for each: the policy that overwrites. */
+static void expect_events(int fd, uint64_t events)
+{
+    trace_id_t trid;
+
+    ck_assert_int_eq(posix_trace_open(fd, &trid), 0);
+    ck_assert_uint_eq(read_all(trid), events);
+    ck_assert_int_eq(posix_trace_close(trid), 0);
+}
+
+/* A thread inside an event holds back those of others: they stay in their chunks at a clear. */
+static void die_after_a_clear(trace_id_t trid)
+{
+    pthread_barrier_t barrier;
+    pthread_t stander;
+
+    pthread_barrier_init(&barrier, NULL, 2);
+    ck_assert_int_eq(pthread_create(&stander, NULL, stand, &barrier), 0);
+    pthread_barrier_wait(&barrier);
+    pt_store_seqcst(&slot_of_last_writer(live_of(trid)->seg)->inside, (uint64_t)-1);
+    trace_batch();
+    ck_assert_int_eq(posix_trace_clear(trid), 0);
+    trace_some(NULL);
+    kill(getpid(), SIGKILL);
+}
+
+START_TEST(held_back_at_a_clear)
+{
+    int fd = log_file();
+    struct posixtrace_recover_report report;
+
+    await_kill(start_in_child(policies[_i], fd, die_after_a_clear));
+    expect_events(fd, EVENTS);
+    ck_assert_int_eq(posixtrace_log_recover(fd, &report, sizeof report), 0);
+    expect_events(fd, EVENTS);
+    close(fd);
+}
+END_TEST
+
 static void add(TCase *tc)
 {
     int part = getenv("POSIXTRACE_TEST_SHORT") ? 6 : 1;
@@ -609,6 +647,7 @@ static void add(TCase *tc)
     tcase_add_loop_test(tc, killed_before_slots_are_free, 0, part > 1 ? 1 : 3);
     tcase_add_loop_test(tc, killed_before_books, 0, part > 1 ? 1 : 3);
     tcase_add_loop_test(tc, cleared_and_killed, 0, 3);
+    tcase_add_loop_test(tc, held_back_at_a_clear, 0, 3);
     tcase_add_test(tc, killed_with_a_wrong_name);
 }
 
