@@ -68,12 +68,12 @@ void pt_losses_clear(struct pt_losses *x, uint64_t ts)
     x->overflowing = false;
     x->missing = x->missing && x->missed_known + PT_MISSED_GRAIN > ts;
     x->marks_known = x->marks_known && (later || x->missing);
-    if (!later)
+    if (!later) {
         x->told = x->lost_last;
-    if (!later)
         x->overflow_ts = UINT64_MAX;
-    else if (x->overflow_ts < ts || x->overflow_ts == UINT64_MAX)
+    } else if (x->overflow_ts < ts || x->overflow_ts == UINT64_MAX) {
         x->overflow_ts = ts;
+    }
     x->unseen = x->unseen && x->unseen_to > ts;
     if (x->unseen_from < ts)
         x->unseen_from = ts;
