@@ -207,6 +207,8 @@ void pt_collect_note_gap(struct pt_collect *r, uint64_t from)
 
     if (from < l->accounts.delivered_ts || from >= l->watermark)
         return;
+    if (from < l->clear_ts)
+        from = l->clear_ts; /* the last one found was cleared */
     if (to >= l->watermark)
         to = l->watermark - 1;
     if (to < from)

@@ -91,9 +91,7 @@ int pt_consumer_refresh(struct pt_consumer *l)
         l->watermark = UINT64_MAX;
     else
         l->watermark = pt_watch_look(&l->watch, l->seg);
-    pt_losses_look_at_missed(&l->losses, l->accounts.delivered_ts > l->clear_ts
-                                             ? l->accounts.delivered_ts
-                                             : l->clear_ts);
+    pt_losses_look_at_missed(&l->losses, l->accounts.delivered_ts);
     look_at_state(l, before);
     if (!l->passive && !l->seg->copy)
         pt_syncpoint_maintain(l->seg->h, l->seg->g.clock);
@@ -327,14 +325,15 @@ static int account(struct pt_consumer *l, const struct pt_cursor *c, enum pt_fat
     return 0;
 }
 
-/* Delivers or skips the record at the top, which is older than the watermark. */
+/* Delivers or skips the record at the top, which is older than the watermark, or was cleared. */
 static int take_top(struct pt_consumer *l, struct pt_cursor *c, struct pt_event *e)
 {
     bool control = c->author.wid == 0;
     enum pt_fate fate;
     int r;
 
-    pt_assert_call(pt_merge_top(&l->cursors.merge) == &c->node && c->record.ts < l->watermark);
+    pt_assert_call(pt_merge_top(&l->cursors.merge) == &c->node &&
+                   (c->record.ts < l->watermark || c->record.ts < l->clear_ts));
     pt_windows_open_at(&l->windows, c->record.ts);
     fate = pt_consumer_fate(l, c, l->windows.open);
     /* Its chunk was recycled, so it already counts as overwritten, in any window. */
@@ -458,8 +457,9 @@ int pt_consumer_next_near(struct pt_consumer *l, struct pt_event *e)
     }
 }
 
-/* Excludes all events up to ts.  clear_ts excludes those that are committed later with an
- * older time. */
+/* Excludes all events before ts, also those that a writer inside an event holds back: they stayed
+ * in their chunks, and LOOP would count them as overwritten.  clear_ts excludes those that are
+ * committed later with an older time. */
 int pt_consumer_clear(struct pt_consumer *l, uint64_t ts)
 {
     bool has_read = l->accounts.delivered_ts != 0;
@@ -470,8 +470,7 @@ int pt_consumer_clear(struct pt_consumer *l, uint64_t ts)
 
     l->clear_ts = ts;
     take_losses(l);
-    while (r >= 0 && (top = pt_merge_top(&l->cursors.merge)) && top->ts < ts &&
-           top->ts < l->watermark)
+    while (r >= 0 && (top = pt_merge_top(&l->cursors.merge)) && top->ts < ts)
         r = take_top(l, (struct pt_cursor *)(void *)top, &e);
     l->copies = copies;         /* a START or STOP that was made is not delivered */
     l->mark_hidden |= has_read; /* nothing says that events are missing */

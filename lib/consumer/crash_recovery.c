@@ -180,8 +180,9 @@ static int gather(struct pt_tail *t, struct corpse *c, int dir)
     if (r == 0)
         r = pt_consumer_init(&c->live, &c->seg);
     if (r == 0) {
-        /* A clear leaves in their chunks the events that a writer held back. */
+        /* A thread inside an event at the clear may have recorded it since. */
         c->live.clear_ts = h->clear_ts;
+        pt_losses_begin_at(&c->live.losses, h->clear_ts);
         pt_losses_restore(&c->live.losses);
         restore_window(&c->live);
         r = gather_packets(c, &t->tail.status.hides);

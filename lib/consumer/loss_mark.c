@@ -34,10 +34,15 @@ void pt_losses_restore(struct pt_losses *x)
     x->missed_known = b->missed_known;
     x->overflowing = b->overflowing != PT_OVERFLOW_NONE;
     x->overflow_hidden = b->overflowing == PT_OVERFLOW_HIDDEN;
-    x->since = h->books[h->books_now & 1u].watermark;
+    pt_losses_begin_at(x, h->books[h->books_now & 1u].watermark);
 }
 
-/* In a copy nothing was delivered yet, but no mark is before the checkpoint. */
+void pt_losses_begin_at(struct pt_losses *x, uint64_t ts)
+{
+    if (x->since < ts)
+        x->since = ts;
+}
+
 static uint64_t not_before(const struct pt_losses *x, uint64_t delivered_ts)
 {
     return delivered_ts < x->since ? x->since : delivered_ts;
@@ -64,6 +69,7 @@ void pt_losses_clear(struct pt_losses *x, uint64_t ts)
 {
     bool later = x->lost_last >= ts;
 
+    pt_losses_begin_at(x, ts);
     x->overflow_due = later;
     x->overflowing = false;
     x->missing = x->missing && x->missed_known + PT_MISSED_GRAIN > ts;
@@ -201,8 +207,8 @@ static bool begin_gap(struct pt_losses *x, uint64_t from, uint64_t ts, uint64_t 
     *at = x->overflow_ts < from ? x->overflow_ts : from;
     if (*at > ts)
         *at = ts;
-    if (*at < delivered_ts)
-        *at = delivered_ts;
+    if (*at < not_before(x, delivered_ts))
+        *at = not_before(x, delivered_ts);
     x->overflow_due = false;
     x->overflowing = true;
     x->overflow_ts = UINT64_MAX;

@@ -43,12 +43,14 @@ struct pt_losses {
     uint64_t unseen_from, unseen_to;
     uint64_t overflow_ts; /* oldest event lost or skipped since the last report */
     uint64_t told;        /* rounds: the lost_last whose marks were put */
-    uint64_t since;       /* a copy: the watermark of the checkpoint, before which no mark is */
+    uint64_t since;       /* no mark is before it: the last clear, a copy's checkpoint */
 };
 
 void pt_losses_init(struct pt_losses *x, struct pt_seg *seg);
 /* Passive: losses until now are not the onlooker's. */
 void pt_losses_look_on(struct pt_losses *x);
+/* From now on, no mark is before ts. */
+void pt_losses_begin_at(struct pt_losses *x, uint64_t ts);
 /* In a copy: the state of the checkpoint.  lost_last is 0 still, so that the next loss is due. */
 void pt_losses_restore(struct pt_losses *x);
 /* For copy number which of the checkpoint. */

@@ -31,6 +31,7 @@ static void load_start(struct pt_consumer *l)
     pt_losses_look_on(&l->losses);
     o->ts = l->losses.lost_last;
     l->clear_ts = pt_load_seqcst(&h->clear_ts);
+    pt_losses_begin_at(&l->losses, l->clear_ts);
     if (l->clear_ts > o->ts)
         o->ts = l->clear_ts - 1;
     begin_in_gap(l);

@@ -256,6 +256,7 @@ START_TEST(forgotten_and_cleared)
     ck_assert_uint_gt(l->accounts.folded.next, 0);
     ck_assert_int_eq(posix_trace_clear(trid), 0);
     trace_batch();
+    flush(trid); /* an event may be refused when it is read */
     ck_assert_int_eq(posixtrace_get_info(trid, &info, sizeof info), 0);
     ck_assert_uint_gt(lost_in(&info), 0);
     ck_assert_int_eq(posix_trace_shutdown(trid), 0);
@@ -335,6 +336,28 @@ static void *stand(void *barrier)
     return NULL;
 }
 
+struct stander {
+    pthread_barrier_t barrier;
+    pthread_t thread;
+    struct pt_slot *slot;
+};
+
+static void stop_inside(struct stander *s, trace_id_t trid)
+{
+    pthread_barrier_init(&s->barrier, NULL, 2);
+    ck_assert_int_eq(pthread_create(&s->thread, NULL, stand, &s->barrier), 0);
+    pthread_barrier_wait(&s->barrier);
+    s->slot = slot_of_last_writer(live_of(trid)->seg);
+    pt_store_seqcst(&s->slot->inside, (uint64_t)-1);
+}
+
+static void end_stander(struct stander *s)
+{
+    pt_store_seqcst(&s->slot->inside, (uint64_t)0);
+    pthread_barrier_wait(&s->barrier);
+    ck_assert_int_eq(pthread_join(s->thread, NULL), 0);
+}
+
 /* A thread is stopped inside an event for some rounds: the events of threads that end meanwhile
  * wait in their chunks, so none of these tallies is forgotten. */
 START_TEST(not_forgotten_before_their_events)
@@ -342,28 +365,21 @@ START_TEST(not_forgotten_before_their_events)
     int fd = log_file();
     trace_id_t trid = make(POSIX_TRACE_UNTIL_FULL, fd);
     struct pt_consumer *l = live_of(trid);
-    pthread_barrier_t barrier;
-    struct pt_slot *slot;
-    pthread_t stander;
+    struct stander stander;
     uint64_t traced = EVENTS;
 
     l->accounts.max = 1;
-    pthread_barrier_init(&barrier, NULL, 2);
     ck_assert_int_eq(posix_trace_start(trid), 0);
-    ck_assert_int_eq(pthread_create(&stander, NULL, stand, &barrier), 0);
-    pthread_barrier_wait(&barrier);
-    slot = slot_of_last_writer(l->seg);
-    pt_store_seqcst(&slot->inside, (uint64_t)-1);
+    stop_inside(&stander, trid);
     for (unsigned n = 0; n < 6; n++) {
         traced += trace_batch();
         flush(trid);
     }
-    pt_store_seqcst(&slot->inside, (uint64_t)0);
+    pt_store_seqcst(&stander.slot->inside, (uint64_t)0);
     for (unsigned n = 0; n < 3; n++)
         flush(trid);
     check_live(trid, traced);
-    pthread_barrier_wait(&barrier);
-    ck_assert_int_eq(pthread_join(stander, NULL), 0);
+    end_stander(&stander);
     ck_assert_int_eq(posix_trace_shutdown(trid), 0);
     check_log(fd, traced);
     close(fd);
@@ -607,13 +623,9 @@ static void expect_events(int fd, uint64_t events)
 /* A thread inside an event holds back those of others: they stay in their chunks at a clear. */
 static void die_after_a_clear(trace_id_t trid)
 {
-    pthread_barrier_t barrier;
-    pthread_t stander;
+    struct stander stander;
 
-    pthread_barrier_init(&barrier, NULL, 2);
-    ck_assert_int_eq(pthread_create(&stander, NULL, stand, &barrier), 0);
-    pthread_barrier_wait(&barrier);
-    pt_store_seqcst(&slot_of_last_writer(live_of(trid)->seg)->inside, (uint64_t)-1);
+    stop_inside(&stander, trid);
     trace_batch();
     ck_assert_int_eq(posix_trace_clear(trid), 0);
     trace_some(NULL);
@@ -633,6 +645,48 @@ START_TEST(held_back_at_a_clear)
 }
 END_TEST
 
+/* To its end: the stream, or its log.  The events that were read. */
+static uint64_t read_to_the_end(trace_id_t trid, int fd, struct posixtrace_info *info)
+{
+    uint64_t read;
+
+    if (fd >= 0) {
+        ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+        ck_assert_int_eq(posix_trace_open(fd, &trid), 0);
+    }
+    read = read_all(trid);
+    ck_assert_int_eq(posixtrace_get_info(trid, info, sizeof *info), 0);
+    if (fd < 0)
+        ck_assert_int_eq(posix_trace_shutdown(trid), 0);
+    else
+        ck_assert_int_eq(posix_trace_close(trid), 0);
+    return read;
+}
+
+/* LOOP then overwrites their chunks: the events were cleared, and are not lost. */
+START_TEST(held_back_and_overwritten)
+{
+    int fd = _i ? log_file() : -1;
+    trace_id_t trid = make(POSIX_TRACE_LOOP, fd);
+    struct stander stander;
+    struct posixtrace_info info;
+    uint64_t traced = 0, read;
+
+    ck_assert_int_eq(posix_trace_start(trid), 0);
+    stop_inside(&stander, trid);
+    for (unsigned n = 0; n < 4; n++)
+        trace_some(NULL);
+    ck_assert_int_eq(posix_trace_clear(trid), 0);
+    for (; traced < 400 * (uint64_t)EVENTS; traced += EVENTS)
+        trace_some(NULL);
+    end_stander(&stander);
+    read = read_to_the_end(trid, fd, &info);
+    ck_assert_uint_gt(lost_in(&info), 0);
+    ck_assert_uint_eq(lost_in(&info), info.lost[POSIXTRACE_LOST_OVERWRITTEN]);
+    ck_assert_uint_eq(read + lost_in(&info), traced);
+}
+END_TEST
+
 static void add(TCase *tc)
 {
     int part = getenv("POSIXTRACE_TEST_SHORT") ? 6 : 1;
@@ -648,6 +702,7 @@ static void add(TCase *tc)
     tcase_add_loop_test(tc, killed_before_books, 0, part > 1 ? 1 : 3);
     tcase_add_loop_test(tc, cleared_and_killed, 0, 3);
     tcase_add_loop_test(tc, held_back_at_a_clear, 0, 3);
+    tcase_add_loop_test(tc, held_back_and_overwritten, 0, 2);
     tcase_add_test(tc, killed_with_a_wrong_name);
 }
 

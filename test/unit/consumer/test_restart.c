@@ -300,6 +300,36 @@ START_TEST(overwritten_since_the_clear)
 }
 END_TEST
 
+/* A chunk of before and after the clear is overwritten: OVERFLOW is not before the clear, event by
+ * event and for a round. */
+START_TEST(overwritten_over_the_clear)
+{
+    struct pt_losses *x = &t.live.losses;
+    uint64_t first, overflow, resume;
+    bool hides;
+
+    memset(&t, 0, sizeof t);
+    ring_create(&t.seg, 64000);
+    t.seg.g.attr.stream_policy = POSIX_TRACE_LOOP;
+    ck_assert_int_eq(pt_consumer_init(&t.live, &t.seg), 0);
+    ck_assert_int_eq(pt_consumer_clear(&t.live, 1000), 0);
+    t.seg.h->lost_first_ts = 800;
+    t.seg.h->lost_last_ts = 1200;
+    ck_assert(pt_losses_take(x, &first));
+    if (_i) {
+        ck_assert(pt_losses_loop_marks(x, 0, &overflow, &resume));
+        ck_assert_uint_eq(resume, 1200);
+    } else {
+        pt_losses_report(x, first);
+        ck_assert_uint_eq(pt_losses_mark_before(x, 1300, 0, &overflow, &hides),
+                          POSIX_TRACE_OVERFLOW);
+    }
+    ck_assert_uint_eq(overflow, 1000);
+    pt_consumer_deinit(&t.live);
+    ring_remove(&t.seg);
+}
+END_TEST
+
 /* Events are missing from 700 on, until when?  Those before the clear need no mark. */
 START_TEST(missing_since_the_clear)
 {
@@ -327,6 +357,7 @@ static void add(TCase *tc)
     tcase_add_test(tc, cleared_gap);
     tcase_add_test(tc, kept_start);
     tcase_add_loop_test(tc, overwritten_since_the_clear, 0, 3);
+    tcase_add_loop_test(tc, overwritten_over_the_clear, 0, 2);
     tcase_add_loop_test(tc, missing_since_the_clear, 0, 2);
 }
 
