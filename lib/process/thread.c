@@ -72,6 +72,22 @@ void pt_thread_drop_writer(struct pt_thread *t, unsigned level, unsigned bit)
     pt_store_relaxed(&t->writers[level][bit].epoch, 0u);
 }
 
+/* was: what the caller has loaded.  False: another thread was faster. */
+static bool claim(struct pt_thread *t, uint64_t was)
+{
+    uint64_t turn = was - was % PT_THREAD_TURN + PT_THREAD_TURN;
+
+    return pt_cas_seqcst(&t->taken, &was, turn + PT_THREAD_CLAIMED);
+}
+
+/* The caller has claimed it. */
+static void set_taken(struct pt_thread *t, unsigned taken)
+{
+    uint64_t was = pt_load_relaxed(&t->taken);
+
+    pt_store_release(&t->taken, was - was % PT_THREAD_TURN + taken);
+}
+
 /* A record of a thread that does not exist any more and whose exit nothing has noticed. */
 static struct pt_thread *take_dead(struct pt_self *self)
 {
@@ -80,12 +96,13 @@ static struct pt_thread *take_dead(struct pt_self *self)
     if (!all && pt_load_acquire(&self->unwatched) == 0)
         return NULL;
     for (struct pt_thread *t = pt_load_acquire(&self->threads); t; t = t->next) {
-        uint64_t word = pt_load_acquire(&t->word);
+        uint64_t taken = pt_load_acquire(&t->taken);
 
-        if (word == 0 || !(all || pt_load_relaxed(&t->unwatched)) ||
+        if (taken % PT_THREAD_TURN != PT_THREAD_OWNED || !(all || pt_load_relaxed(&t->unwatched)) ||
             pt_sys_thread_exists(pt_load_relaxed(&t->pid), pt_load_relaxed(&t->tid)) ||
-            !pt_cas_seqcst(&t->word, &word, 0u))
+            !claim(t, taken))
             continue;
+        pt_store_seqcst(&t->word, 0u);
         pt_thread_forget_known(t);
         for (unsigned level = 0; level < PT_LEVELS; level++)
             for (unsigned bit = 0; t->writers[level] && bit < PT_STREAMS; bit++)
@@ -101,9 +118,9 @@ static struct pt_thread *take_free(struct pt_self *self)
     if (pt_load_acquire(&self->free_records) == 0)
         return NULL;
     for (struct pt_thread *t = pt_load_acquire(&self->threads); t; t = t->next) {
-        uint32_t no = 0;
+        uint64_t taken = pt_load_relaxed(&t->taken);
 
-        if (pt_load_relaxed(&t->taken) == 0 && pt_cas_seqcst(&t->taken, &no, 1u)) {
+        if (taken % PT_THREAD_TURN == PT_THREAD_FREE && claim(t, taken)) {
             pt_add_seqcst(&self->free_records, (uint32_t)-1);
             return t;
         }
@@ -113,7 +130,7 @@ static struct pt_thread *take_free(struct pt_self *self)
 
 static void give_record(struct pt_self *self, struct pt_thread *t)
 {
-    pt_store_release(&t->taken, 0u);
+    set_taken(t, PT_THREAD_FREE);
     pt_add_seqcst(&self->free_records, 1u);
 }
 
@@ -144,7 +161,7 @@ static struct pt_thread *take_record(struct pt_self *self)
     t = pt_thread_make();
     if (!t)
         return NULL;
-    t->taken = 1;
+    t->taken = PT_THREAD_CLAIMED;
     t->next = pt_load_acquire(&self->threads);
     while (!pt_cas_seqcst(&self->threads, &t->next, t))
         ;
@@ -213,7 +230,7 @@ struct pt_thread *pt_thread_get(struct pt_self *self)
         return NULL;
     }
     note_numbers(t, self);
-    pt_assert(pt_load_relaxed(&t->taken) == 1 && pt_load_relaxed(&t->pid) > 0);
+    pt_assert(pt_thread_is(t, PT_THREAD_CLAIMED) && pt_load_relaxed(&t->pid) > 0);
     t->thread_id = (uint64_t)(uintptr_t)pthread_self();
     t->stack_top = stack_top(t);
     memset(t->name, 0, sizeof t->name);
@@ -229,6 +246,7 @@ struct pt_thread *pt_thread_get(struct pt_self *self)
         pt_store_relaxed(&t->count, pt_load_relaxed(&old->count));
     set_unwatched(self, t, exits > 0);
     pt_store_release(&t->word, (uint64_t)PT_THREAD_IDLE);
+    set_taken(t, PT_THREAD_OWNED);
     /* A handler of this thread may have come here while we were busy; then its
      * record is the thread's. */
     if (!pt_cas_seqcst(&pt_thread_self, &old, t)) {

@@ -9,6 +9,11 @@
  *        event, its low bits replaced by the level, the number of event frames on this thread's
  *        stacks.  One word, because a handler that loads the level must get the frame that belongs
  *        to it.
+ * taken  whose the record is: PT_THREAD_FREE, no thread's; PT_THREAD_CLAIMED, of a thread that
+ *        prepares it; PT_THREAD_OWNED, of the thread pid, tid.  PT_THREAD_TURN is added with each
+ *        claim.  Another thread claims an owned record if the kernel knows no such thread: it
+ *        loads taken, asks, and claims by compare-and-exchange with what it loaded.  So it claims
+ *        nothing that a third thread has claimed meanwhile, whose numbers it has not asked for
  * outer  outer[l]: the word of level l while level l + 1 is inside it
  * count  number of events begun at level 0; distinguishes them.  It is incremented after the word
  *        is stored.  In the other order a handler's event of level 0 would get the same number, and
@@ -51,6 +56,10 @@
 #define PT_THREAD_IDLE               8u
 #define PT_THREAD_LEVEL              7u
 #define PT_THREAD_CUT                (-1) /* pid of a record: see fork.h */
+#define PT_THREAD_FREE               0u
+#define PT_THREAD_CLAIMED            1u
+#define PT_THREAD_OWNED              2u
+#define PT_THREAD_TURN               4u
 #define pt_thread_word(frame, level) ((uint64_t)((frame) & ~(uintptr_t)15) | (level))
 /* pt_thread_word(frame, 1u) for a call frame address.  On x86-64 that is a multiple of 8, as every
  * stack pointer at a call, and bit 3 belongs neither to the level nor to the frame. */
@@ -148,7 +157,6 @@ struct pt_ready {
 
 struct pt_thread {
     int32_t several_clock;
-    uint32_t taken;
     struct pt_one one;
     /* Words that events store to: see struct pt_slot. */
     __attribute__((aligned(64))) pt_u64 word;
@@ -160,6 +168,7 @@ struct pt_thread {
     uint32_t one_max;              /* one_writer->max_inline */
     uint64_t outer[PT_LEVELS];
     struct pt_writer *writers[PT_LEVELS];
+    pt_u64 taken;
     struct pt_thread *next;
     uintptr_t stack_top; /* the thread's own stack is below it */
     uint32_t unwatched;  /* the thread may end without a call of pt_thread_exit */
@@ -219,6 +228,11 @@ static inline struct pt_thread *pt_thread_current(void)
     struct pt_thread *t = pt_thread_self;
 
     return (void *)t == (void *)pt_thread_none ? NULL : t;
+}
+
+static inline bool pt_thread_is(const struct pt_thread *t, unsigned taken)
+{
+    return (pt_load_relaxed(&t->taken) & (PT_THREAD_TURN - 1u)) == taken;
 }
 
 /* The calling thread's record, made if need be; NULL: no memory.  Async-signal-safe. */
