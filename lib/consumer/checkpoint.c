@@ -37,11 +37,23 @@ void pt_checkpoint_clear(struct pt_accounts *a)
             a->tally[i].cleared = pt_account_given(&a->tally[i]);
 }
 
+static uint64_t next_turn(const struct pt_seg *seg)
+{
+    return pt_load_relaxed(&seg->h->books_now) + 1;
+}
+
+void pt_checkpoint_position(const struct pt_seg *seg, uint32_t index, uint64_t gen, uint32_t at)
+{
+    pt_assert_call(!seg->copy);
+    pt_store_relaxed(&pt_seg_chunk(seg, index)->booked[next_turn(seg) & 1u],
+                     pt_consumed_make(gen, at));
+}
+
 void pt_checkpoint_leave(struct pt_accounts *a, const struct pt_losses *losses,
                          enum pt_window_then window, const struct pt_log_books *log)
 {
     struct pt_seg_header *h = a->seg->h;
-    uint64_t turn = pt_load_relaxed(&h->books_now) + 1;
+    uint64_t turn = next_turn(a->seg);
     unsigned which = (unsigned)(turn & 1u);
     struct pt_checkpoint sum = {
         .lsn = log->lsn,
@@ -83,6 +95,22 @@ enum pt_window_then pt_checkpoint_window(const struct pt_seg *seg)
 
     pt_assert_call(seg->copy);
     return (enum pt_window_then)h->loss_books[h->books_now & 1u].window;
+}
+
+/* The copy of a chunk that the last round did not touch is older than the chunk's own position. */
+void pt_checkpoint_positions(struct pt_seg *seg)
+{
+    unsigned now = (unsigned)(seg->h->books_now & 1u);
+    uint32_t n = pt_seg_chunk_count(seg);
+
+    pt_assert_call(seg->copy);
+    for (uint32_t i = 0; i < n; i++) {
+        struct pt_chunk *c = pt_seg_chunk(seg, i);
+
+        if (pt_consumed_is(c->booked[now], c->gen) &&
+            (!pt_consumed_is(c->consumed, c->gen) || c->consumed < c->booked[now]))
+            c->consumed = c->booked[now];
+    }
 }
 
 /* The checkpoint of a slot's writer; NULL: the consumer had seen no event of it. */

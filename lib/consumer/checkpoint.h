@@ -25,10 +25,14 @@
  * kill at any moment leaves one complete copy.  Recovery reads a private copy of the
  * segment.
  *
+ * A checkpoint has the positions in the chunks up to which it accounts, also in two copies.  A kill
+ * between it and the last position that the round publishes leaves chunks with older positions:
+ * recovery starts from those of the checkpoint.  Of a writer without a slot nothing else says
+ * which of its events the sums have.
+ *
  * A checkpoint is of one round.  Later packets of the log are not in it, and events in it
  * may still be in their chunks; log/reader/tail.c corrects both where it unites tail and
- * log.  One error remains: if the kill comes between the checkpoint and the positions,
- * records that the last round excluded, of writers without a slot, are counted twice.
+ * log.
  */
 #ifndef PT_CONSUMER_CHECKPOINT_H
 #define PT_CONSUMER_CHECKPOINT_H
@@ -37,6 +41,8 @@
 #include "consumer/loss_mark.h"
 #include "log/reader/reader.h"
 
+/* For the next checkpoint: its accounts have the events of the chunk's contents up to there. */
+void pt_checkpoint_position(const struct pt_seg *seg, uint32_t index, uint64_t gen, uint32_t at);
 /* Makes a checkpoint: the accounts of each writer, in its slot; the sums; the marks of losses that
  * were put; the window after the round; the accounts of the log. */
 void pt_checkpoint_leave(struct pt_accounts *a, const struct pt_losses *losses,
@@ -46,6 +52,8 @@ void pt_checkpoint_clear(struct pt_accounts *a);
 
 /* In the copy of a dead consumer's segment: */
 
+/* Chunks that the dead consumer did not come to publish get the positions of the checkpoint. */
+void pt_checkpoint_positions(struct pt_seg *seg);
 /* The window at the checkpoint. */
 enum pt_window_then pt_checkpoint_window(const struct pt_seg *seg);
 

@@ -10,7 +10,8 @@
  *   commit   once the packets are safe: checkpoint, positions, full chunks given back
  *
  * Invariants.  A record is consumed (its position published) only after its packet is safe,
- * so a kill loses no event; recovery recognises by number those that the checkpoint has.
+ * so a kill loses no event; the checkpoint has the positions, too, so recovery begins after the
+ * records that it accounts for.
  * The packets of one author follow each other in time order.  Every event in a round is
  * older than its watermark, and every event older than it is in this round or an earlier
  * one, except late events of stalled writers.
@@ -436,13 +437,26 @@ enum pt_window_then pt_collect_window(const struct pt_collect *r)
     return r->stop_hidden ? PT_WINDOW_HIDDEN : PT_WINDOW_CLOSED;
 }
 
+static void book_positions(const struct pt_collect *r)
+{
+    const struct pt_consumer *l = r->live;
+
+    for (size_t i = 0; i < r->touched_count; i++) {
+        const struct pt_cursor *c = l->cursors.known[r->touched[i]];
+
+        if (c)
+            pt_checkpoint_position(l->seg, c->index, c->gen, c->off);
+    }
+}
+
 void pt_collect_commit(struct pt_collect *r, const struct pt_log_books *log)
 {
     struct pt_consumer *l = r->live;
 
-    /* Checkpoint before positions: after SIGKILL between the two, recovery reads records again
-     * that the checkpoint has, and recognises them by number. */
+    /* Checkpoint before positions: after SIGKILL between the two, recovery takes the positions of
+     * the checkpoint. */
     pt_assert_call(!r->unfinished || r->more);
+    book_positions(r);
     pt_checkpoint_leave(&l->accounts, &l->losses, pt_collect_window(r), log);
     if (r->started_ts > pt_load_relaxed(&l->seg->h->start_told))
         pt_store_release(&l->seg->h->start_told, r->started_ts);

@@ -177,6 +177,7 @@ static int gather(struct pt_tail *t, struct corpse *c, int dir)
     struct pt_seg_header *h = c->seg.h;
     int r = gather_texts(c, dir);
 
+    pt_checkpoint_positions(&c->seg);
     if (r == 0)
         r = pt_consumer_init(&c->live, &c->seg);
     if (r == 0) {

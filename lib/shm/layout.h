@@ -110,10 +110,11 @@ struct pt_chunk {
     uint64_t last_ts;  /* set at close: time of the last record */
     uint64_t first_no; /* the author's number of the first event */
     struct pt_author author;
-    uint64_t consumed; /* position up to which the consumer has come, see pt_consumed_make */
-    uint32_t window;   /* control writer's: was the stream running before the first record */
-    uint32_t backed;   /* beyond the base: so many bytes have memory */
-    uint8_t pad[24];
+    uint64_t consumed;  /* position up to which the consumer has come, see pt_consumed_make */
+    uint32_t window;    /* control writer's: was the stream running before the first record */
+    uint32_t backed;    /* beyond the base: so many bytes have memory */
+    uint64_t booked[2]; /* as consumed: up to where the accounts of each checkpoint come */
+    uint8_t pad[8];
 };
 _Static_assert(sizeof(struct pt_chunk) == 128, "records begin at 128");
 

@@ -38,6 +38,21 @@
 enum { BATCHES = 60, TOGETHER = 8, EVENTS = 5, BATCH = (TOGETHER + 1) * EVENTS, KEPT = 64 };
 
 static trace_event_id_t event_id;
+static size_t log_size; /* 0: the usual one */
+static bool dies;       /* right after the next checkpoint */
+
+void __real_pt_checkpoint_leave(struct pt_accounts *a, const struct pt_losses *losses,
+                                enum pt_window_then window, const struct pt_log_books *log);
+void __wrap_pt_checkpoint_leave(struct pt_accounts *a, const struct pt_losses *losses,
+                                enum pt_window_then window, const struct pt_log_books *log);
+
+void __wrap_pt_checkpoint_leave(struct pt_accounts *a, const struct pt_losses *losses,
+                                enum pt_window_then window, const struct pt_log_books *log)
+{
+    __real_pt_checkpoint_leave(a, losses, window, log);
+    if (dies)
+        kill(getpid(), SIGKILL);
+}
 
 static const int policies[] = { POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_FLUSH };
 
@@ -56,6 +71,8 @@ static trace_id_t make_of(int policy, int log_policy, int fd)
     ck_assert_int_eq(posix_trace_attr_setstreamfullpolicy(&attr, policy), 0);
     if (fd >= 0)
         ck_assert_int_eq(posix_trace_attr_setlogfullpolicy(&attr, log_policy), 0);
+    if (log_size)
+        ck_assert_int_eq(posix_trace_attr_setlogsize(&attr, log_size), 0);
     if (fd < 0)
         ck_assert_int_eq(posix_trace_create(0, &attr, &trid), 0);
     else
@@ -570,6 +587,66 @@ START_TEST(killed_before_books)
 }
 END_TEST
 
+/* Events of the program, read or lost.  The log also loses events of the system, of no thread. */
+static void check_threads(int fd, uint64_t traced)
+{
+    uint64_t read, listed, lost;
+    trace_id_t trid;
+
+    ck_assert_int_eq(posix_trace_open(fd, &trid), 0);
+    read = read_all(trid);
+    list_threads(trid, &listed, &lost);
+    ck_assert_uint_eq(read + lost, traced);
+    ck_assert_uint_eq(listed, traced);
+    ck_assert_int_eq(posix_trace_close(trid), 0);
+}
+
+/* Between a checkpoint and the positions in the chunks.  A thread inside an event holds back those
+ * of others, whose slots are released meanwhile. */
+static void die_before_positions(trace_id_t trid)
+{
+    pthread_barrier_t barrier;
+    pthread_t stander;
+    struct pt_slot *slot;
+
+    pthread_barrier_init(&barrier, NULL, 2);
+    ck_assert_int_eq(pthread_create(&stander, NULL, stand, &barrier), 0);
+    pthread_barrier_wait(&barrier);
+    slot = slot_of_last_writer(live_of(trid)->seg);
+    pt_store_seqcst(&slot->inside, (uint64_t)-1);
+    trace_batch();
+    for (unsigned n = 0; n < 3; n++)
+        flush(trid);
+    pt_store_seqcst(&slot->inside, (uint64_t)0);
+    dies = true;
+    flush(trid);
+}
+
+/* The log loses all events: only the positions of the checkpoint show that it had them. */
+START_TEST(killed_before_positions)
+{
+    int fd = log_file();
+    struct posixtrace_recover_report report;
+    pid_t pid = fork();
+
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0) {
+        trace_id_t trid;
+
+        log_size = 1;
+        trid = make_of(policies[_i % 3], log_policies[_i / 3], fd);
+        if (posix_trace_start(trid) != 0)
+            _exit(1);
+        die_before_positions(trid);
+    }
+    await_kill(pid);
+    check_threads(fd, EVENTS + BATCH);
+    ck_assert_int_eq(posixtrace_log_recover(fd, &report, sizeof report), 0);
+    check_threads(fd, EVENTS + BATCH);
+    close(fd);
+}
+END_TEST
+
 static bool is_there(const char *file)
 {
     int dir = pt_dir_open(false);
@@ -700,6 +777,7 @@ static void add(TCase *tc)
     tcase_add_loop_test(tc, killed_without_control_chunk, 0, part > 1 ? 1 : 3);
     tcase_add_loop_test(tc, killed_before_slots_are_free, 0, part > 1 ? 1 : 3);
     tcase_add_loop_test(tc, killed_before_books, 0, part > 1 ? 1 : 3);
+    tcase_add_loop_test(tc, killed_before_positions, 0, part > 1 ? 4 : 9);
     tcase_add_loop_test(tc, cleared_and_killed, 0, 3);
     tcase_add_loop_test(tc, held_back_at_a_clear, 0, 3);
     tcase_add_loop_test(tc, held_back_and_overwritten, 0, 2);
