@@ -466,8 +466,11 @@ int pt_consumer_clear(struct pt_consumer *l, uint64_t ts)
     unsigned copies = l->copies;
     struct pt_merge_node *top;
     struct pt_event e;
-    int r = pt_consumer_refresh(l);
+    int r;
 
+    if (ts < l->clear_ts)
+        return 0;
+    r = pt_consumer_refresh(l);
     l->clear_ts = ts;
     take_losses(l);
     while (r >= 0 && (top = pt_merge_top(&l->cursors.merge)) && top->ts < ts)

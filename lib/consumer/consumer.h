@@ -106,7 +106,7 @@ static inline bool pt_consumer_hides_gap(struct pt_consumer *l)
 int pt_consumer_refresh(struct pt_consumer *l);
 /* Called when no writer is left: all committed events can be read without a watermark. */
 void pt_consumer_finish(struct pt_consumer *l);
-/* Excludes all events before ts (posix_trace_clear). */
+/* Excludes all events before ts (posix_trace_clear), unless a later clear has come first. */
 int pt_consumer_clear(struct pt_consumer *l, uint64_t ts);
 /* Passive: the same if the stream was cleared meanwhile. */
 int pt_consumer_notice_clear(struct pt_consumer *l);

@@ -247,11 +247,11 @@ bool pt_losses_missed_mark(const struct pt_losses *x, uint64_t delivered_ts, uin
 
     if (x->overflowing == x->missing && !(x->missing && x->seg->copy))
         return false;
-    delivered_ts = not_before(x, delivered_ts);
     *id = x->missing ? POSIX_TRACE_OVERFLOW : POSIX_TRACE_RESUME;
     *at = x->missing && begin > delivered_ts ? begin : delivered_ts;
     if (*at > watermark)
         *at = watermark;
+    *at = not_before(x, *at); /* a clear may be later than the watermark */
     return true;
 }
 

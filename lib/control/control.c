@@ -130,8 +130,9 @@ int pt_stream_stop(struct pt_stream *s, uint64_t addr)
     return 0;
 }
 
-/* The lock is held, the stream is full: it is empty at once, and suspended. */
-static void leave_full(struct pt_stream *s)
+/* The lock is held.  A stream that is full is empty at once, and suspended.  Does it run?  One load
+ * decides: it may fill and be restarted at any moment. */
+static bool leave_full(struct pt_stream *s)
 {
     struct pt_seg_header *h = s->seg->h;
     uint64_t state = pt_load_seqcst(&h->state);
@@ -142,8 +143,9 @@ static void leave_full(struct pt_stream *s)
             continue;
         pt_stream_put_control(s, POSIX_TRACE_STOP | PT_RECORD_TRUNCATED, &by_call, sizeof by_call,
                               0);
-        break;
+        return false;
     }
+    return pt_state_runs(state);
 }
 
 /* The lock is held.  The filter of a new stream; after an error the old one is in force. */
@@ -162,11 +164,11 @@ static int forget_filter(struct pt_stream *s)
     pt_seg_expression(h, expression);
     pt_set_empty(&nothing);
     pt_control_lock_set_filter(s, &nothing, "", &version);
-    leave_full(s);
-    r = pt_stream_update_gates(s, pt_state_of(pt_load_seqcst(&h->state)) == PT_RUNNING);
+    running = leave_full(s);
+    r = pt_stream_update_gates(s, running);
     if (r < 0) {
         pt_control_lock_set_filter(s, &filter, expression, &version);
-        pt_stream_update_gates(s, true);
+        pt_stream_update_gates(s, running);
     }
     return r;
 }

@@ -764,6 +764,31 @@ START_TEST(held_back_and_overwritten)
 }
 END_TEST
 
+/* Of two clears at once, that with the earlier time comes to the consumer last. */
+START_TEST(earlier_clear_comes_late)
+{
+    int fd = _i ? log_file() : -1;
+    trace_id_t trid = make(POSIX_TRACE_LOOP, fd);
+    struct pt_stream *s = pt_handle_get(trid, ~0u);
+    struct posixtrace_info info;
+    uint64_t earlier;
+
+    ck_assert_int_eq(posix_trace_start(trid), 0);
+    earlier = pt_clock_now(s->seg->g.clock);
+    trace_some(NULL);
+    ck_assert_int_eq(posix_trace_clear(trid), 0);
+    trace_some(NULL);
+    if (_i)
+        flush(trid);
+    ck_assert_int_eq(_i ? pt_flusher_clear(s->flusher, earlier)
+                        : pt_consumer_clear(&s->live, earlier),
+                     0);
+    ck_assert_uint_gt(s->live.clear_ts, earlier);
+    pt_handle_put(s);
+    ck_assert_uint_eq(read_to_the_end(trid, fd, &info), EVENTS);
+}
+END_TEST
+
 static void add(TCase *tc)
 {
     int part = getenv("POSIXTRACE_TEST_SHORT") ? 6 : 1;
@@ -781,6 +806,7 @@ static void add(TCase *tc)
     tcase_add_loop_test(tc, cleared_and_killed, 0, 3);
     tcase_add_loop_test(tc, held_back_at_a_clear, 0, 3);
     tcase_add_loop_test(tc, held_back_and_overwritten, 0, 2);
+    tcase_add_loop_test(tc, earlier_clear_comes_late, 0, 2);
     tcase_add_test(tc, killed_with_a_wrong_name);
 }
 

@@ -330,6 +330,27 @@ START_TEST(overwritten_over_the_clear)
 }
 END_TEST
 
+/* A writer has been inside an event since before the clear, so the watermark is older, and so is
+ * what is missing. */
+START_TEST(missing_over_the_clear)
+{
+    uint64_t at = 0;
+    uint32_t id = 0;
+
+    memset(&t, 0, sizeof t);
+    ring_create(&t.seg, 64000);
+    ck_assert_int_eq(pt_consumer_init(&t.live, &t.seg), 0);
+    ck_assert_int_eq(pt_consumer_clear(&t.live, 1000), 0);
+    t.live.losses.missing = true;
+    t.live.losses.missed_from = 700;
+    ck_assert(pt_losses_missed_mark(&t.live.losses, 600, 800, &id, &at));
+    ck_assert_uint_eq(id, POSIX_TRACE_OVERFLOW);
+    ck_assert_uint_eq(at, 1000);
+    pt_consumer_deinit(&t.live);
+    ring_remove(&t.seg);
+}
+END_TEST
+
 /* Events are missing from 700 on, until when?  Those before the clear need no mark. */
 START_TEST(missing_since_the_clear)
 {
@@ -358,6 +379,7 @@ static void add(TCase *tc)
     tcase_add_test(tc, kept_start);
     tcase_add_loop_test(tc, overwritten_since_the_clear, 0, 3);
     tcase_add_loop_test(tc, overwritten_over_the_clear, 0, 2);
+    tcase_add_test(tc, missing_over_the_clear);
     tcase_add_loop_test(tc, missing_since_the_clear, 0, 2);
 }
 
