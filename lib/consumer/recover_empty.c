@@ -28,13 +28,22 @@ static bool is_younger(const struct statx *file, const struct pt_seg_header *h)
            file->stx_btime.tv_sec > h->attr.create_ns / 1000000000;
 }
 
-static bool is_log_of(const struct statx *file, const struct pt_seg_header *h,
-                      const struct stat *segment)
+static bool is_log_of(const struct statx *file, const struct pt_seg_header *h)
 {
     return h->has_log && !h->log_complete && pt_seg_log_ino(h) == file->stx_ino &&
-           h->log_dev == makedev(file->stx_dev_major, file->stx_dev_minor) &&
-           !is_younger(file, h) &&
-           pt_owner_liveness(h, segment->st_dev, segment->st_ino) == PT_DEAD;
+           h->log_dev == makedev(file->stx_dev_major, file->stx_dev_minor) && !is_younger(file, h);
+}
+
+/* Reads its header.  Is the owner dead, and was the file its log to the end? */
+static bool is_left_by(const struct statx *file, int dir, const char *segment,
+                       struct pt_seg_header *h)
+{
+    struct stat st;
+
+    return pt_seg_is_name(segment) &&
+           pt_seg_read_header(dir, pt_place_uid(), segment, h, &st) == 0 && is_log_of(file, h) &&
+           pt_seg_look_at_owner(dir, pt_place_uid(), segment, h, &st) == PT_DEAD &&
+           is_log_of(file, h);
 }
 
 /* Puts the header of the youngest dead stream with that log into h[0]; h[1] is scratch.  An older
@@ -43,12 +52,10 @@ static int find_youngest(DIR *d, const struct statx *file, struct pt_seg_header 
 {
     int found = -ENOENT;
     struct dirent *e;
-    struct stat st;
 
     while ((e = readdir(d)))
-        if (pt_seg_is_name(e->d_name) &&
-            pt_seg_read_header(dirfd(d), pt_place_uid(), e->d_name, &h[1], &st) == 0 &&
-            is_log_of(file, &h[1], &st) && (found < 0 || h[1].created > h[0].created)) {
+        if (is_left_by(file, dirfd(d), e->d_name, &h[1]) &&
+            (found < 0 || h[1].created > h[0].created)) {
             h[0] = h[1];
             found = 0;
         }

@@ -50,11 +50,9 @@ static uint64_t count_unsaved(const struct pt_seg_header *h)
     return n;
 }
 
-static void describe(const struct pt_seg_header *h, const struct stat *st,
+static void describe(const struct pt_seg_header *h, enum pt_liveness live,
                      struct posixtrace_stream *s)
 {
-    enum pt_liveness live = pt_owner_liveness(h, st->st_dev, st->st_ino);
-
     copy_text(s->name, sizeof s->name, h->attr.name, sizeof h->attr.name);
     memcpy(s->id, h->id, sizeof s->id);
     s->owner = (pid_t)h->owner_pid;
@@ -72,9 +70,9 @@ static void describe(const struct pt_seg_header *h, const struct stat *st,
 
 /* The creator enters the traced process last.  Before that the log has no header yet, and no
  * process can attach. */
-static bool is_being_made(const struct pt_seg_header *h, const struct stat *st)
+static bool is_being_made(const struct pt_seg_header *h, enum pt_liveness live)
 {
-    return h->nprocs == 0 && pt_owner_liveness(h, st->st_dev, st->st_ino) != PT_DEAD;
+    return h->nprocs == 0 && live != PT_DEAD;
 }
 
 /* Names of segments, one after the other, each with its NUL. */
@@ -116,6 +114,7 @@ static int read_names(struct names *n)
 static int look_at(const char *name, struct pt_seg_header *h, struct posixtrace_stream *s)
 {
     int dir = pt_dir_open(false), e;
+    enum pt_liveness live = PT_UNKNOWN;
     struct stat st = { 0 };
 
     if (dir < 0)
@@ -124,12 +123,14 @@ static int look_at(const char *name, struct pt_seg_header *h, struct posixtrace_
     copy_text(s->file, sizeof s->file, name, sizeof s->file);
     s->liveness = POSIXTRACE_LIVENESS_UNKNOWN;
     e = pt_seg_read_header(dir, pt_place_uid(), name, h, &st);
+    if (e == 0)
+        live = pt_seg_look_at_owner(dir, pt_place_uid(), name, h, &st);
     close(dir);
-    if (e == -ENOENT || (e == 0 && is_being_made(h, &st)))
+    if (e == -ENOENT || (e == 0 && is_being_made(h, live)))
         return 0;
     s->bytes = (uint64_t)st.st_blocks * 512;
     if (e == 0)
-        describe(h, &st, s);
+        describe(h, live, s);
     return 1;
 }
 

@@ -161,13 +161,15 @@ static bool is_fresh(int dir, const char *name)
 
 /* Left by a process that was killed while it made the stream: the magic number,
  * which comes last, is missing. */
-static bool is_unfinished(const struct reaping *r, const char *file, const struct pt_seg_header *h,
-                          const struct stat *st)
+static bool is_unfinished(const struct reaping *r, const char *file, struct pt_seg_header *h,
+                          struct stat *st)
 {
     if (!S_ISREG(st->st_mode) || st->st_uid != r->uid || h->magic != 0)
         return false;
+    /* It may have finished the stream, and then been killed. */
     if (h->layout == PT_SEG_LAYOUT)
-        return pt_owner_liveness(h, st->st_dev, 0) == PT_DEAD;
+        return pt_owner_liveness(h, st->st_dev, 0) == PT_DEAD &&
+               pt_seg_read_header(r->dir, r->uid, file, h, st) == -EINVAL && h->magic == 0;
     return h->layout == 0 && !is_fresh(r->dir, file);
 }
 
@@ -184,7 +186,7 @@ static bool reap_segment(const struct reaping *r, const char *file, struct pt_le
     struct pt_seg_header *h = pt_seg_new_headers(1);
     struct stat st = { 0 };
     int e = h ? pt_seg_read_header(r->dir, r->uid, file, h, &st) : -ENOMEM;
-    bool dead = e == 0 && pt_owner_liveness(h, st.st_dev, st.st_ino) == PT_DEAD;
+    bool dead = e == 0 && pt_seg_look_at_owner(r->dir, r->uid, file, h, &st) == PT_DEAD;
     bool go = e == -EINVAL && is_unfinished(r, file, h, &st);
 
     if (dead) {
@@ -229,22 +231,31 @@ struct map_use {
     uint32_t users;
 };
 
-/* False: the file cannot be read, or is no map. */
-static bool read_map_use(int fd, struct map_use *use)
+/* The start of a map and the count of its users.  False as in read_map_use(). */
+static bool read_map(int fd, struct pt_names *n)
 {
-    struct pt_names *n = calloc(1, sizeof *n); /* too large for a small stack */
-    unsigned asks = UINT_MAX;
     struct stat st;
-    bool good = n && fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+    bool good = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
 
     if (good && st.st_size > 0)
         good = pt_names_read(fd, st.st_size, 0, n, offsetof(struct pt_names, entry)) &&
                pt_names_read(fd, st.st_size, offsetof(struct pt_names, users), &n->users,
                              sizeof n->users);
-    good = good && (n->magic == PT_NAMES_MAGIC || n->magic == 0);
+    return good && (n->magic == PT_NAMES_MAGIC || n->magic == 0);
+}
+
+/* False: the file cannot be read, or is no map.  The users are counted after it is known whether
+ * the maker has ended: it may have been about to put the map into its page, and its children. */
+static bool read_map_use(int fd, struct map_use *use)
+{
+    struct pt_names *n = calloc(1, sizeof *n); /* too large for a small stack */
+    unsigned asks = UINT_MAX;
+    bool good = n && read_map(fd, n);
+
     if (good) {
-        use->unfinished = n->magic == 0;
         use->left = n->maker != 0 && pt_page_process_is_gone(n->maker, n->maker_start, &asks);
+        good = read_map(fd, n);
+        use->unfinished = n->magic == 0;
         use->users = n->users;
     }
     free(n);

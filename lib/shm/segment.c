@@ -165,6 +165,14 @@ int pt_seg_read_header(int dir, uid_t uid, const char *file, struct pt_seg_heade
     return r;
 }
 
+enum pt_liveness pt_seg_look_at_owner(int dir, uid_t uid, const char *file, struct pt_seg_header *h,
+                                      struct stat *st)
+{
+    enum pt_liveness is = pt_owner_liveness(h, st->st_dev, st->st_ino);
+
+    return is == PT_DEAD && pt_seg_read_header(dir, uid, file, h, st) < 0 ? PT_UNKNOWN : is;
+}
+
 bool pt_seg_is_ours(int fd, struct stat *st)
 {
     return fstat(fd, st) == 0 && S_ISREG(st->st_mode) && st->st_uid == pt_place_uid() &&

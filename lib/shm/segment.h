@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include "base/assert.h"
 #include "shm/layout.h"
+#include "shm/liveness.h"
 
 /*
  * A private copy of the constant part of the header.  Other processes can write the header, so it
@@ -119,6 +120,14 @@ struct pt_seg_header *pt_seg_new_headers(size_t count);
  * they could be read.  -ENOENT, ... */
 int pt_seg_read_header(int dir, uid_t uid, const char *file, struct pt_seg_header *h,
                        struct stat *st);
+/*
+ * Of a header that was read: is the owner dead?  Then h and st are read again, and the answer is
+ * of that copy.  The first one may be of a time before the owner started the stream, began the next
+ * piece of its log, or completed it; a caller decides about a dead owner's stream by the second one
+ * only.  PT_UNKNOWN also where that cannot be read.
+ */
+enum pt_liveness pt_seg_look_at_owner(int dir, uid_t uid, const char *file, struct pt_seg_header *h,
+                                      struct stat *st);
 
 /* The table of processes, to be freed by the caller; errors as pt_seg_read_header(). */
 int pt_seg_read_procs(int dir, uid_t uid, const char *file, struct pt_proc **procs,
