@@ -114,13 +114,12 @@ static int balance_control(struct pt_log_reader *r, uint64_t n, uint64_t errors)
     return 0;
 }
 
-/* In an earlier piece there are events of threads that these accounts have, too. */
-static uint64_t lost_of_unnamed(const struct pt_log_reader *r, const struct pt_union *u)
+/* The accounts have no event that an earlier piece was given (pt_checkpoint_clear). */
+static uint64_t lost_of_unnamed(const struct pt_union *u)
 {
     const struct pt_author_share *others = &u->shares[u->tail->author_count];
 
-    return r->base.number ? UINT64_MAX
-                          : rest_of(u->tail->given_unnamed, others->booked) + others->dropped;
+    return rest_of(u->tail->given_unnamed, others->booked) + others->dropped;
 }
 
 /* A file that was cut may have events that its books have as overwritten: where the part is gone
@@ -129,7 +128,7 @@ static int balance_log(struct pt_log_reader *r, const struct pt_union *u)
 {
     const struct pt_log_books *b = &u->tail->booked;
     uint64_t given = b->full + b->overwritten + b->error + b->events;
-    struct left left = { rest_of(given, u->booked) + u->dropped, lost_of_unnamed(r, u) };
+    struct left left = { rest_of(given, u->booked) + u->dropped, lost_of_unnamed(u) };
     uint64_t errors = b->error + least_of(b->waiting, rest_of(b->events, u->booked)), threads;
     uint64_t *unknown = r->state.unknown_lost;
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Programs that proceed, and are killed, after another process has read what they have in the stream
- * directory, and before it asks whether they live: it does not remove or count by what it read.
+ * Programs that proceed, and are killed, after another process has read what they have in the
+ * stream directory, and before it asks whether they live: it does not remove or count by what it
+ * read.
  * pt_owner_liveness() and pt_page_process_is_gone() go through the test, which kills them there.
  */
 #include <dirent.h>

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include "log/reader/block.h"
 #include "log/byteorder.h"
+#include "log/reader/piece.h"
 #include "log/writer/resume.h"
 #include "log/writer/state.h"
 #include "log/writer/writer.h"
@@ -758,6 +759,35 @@ START_TEST(lost_lists)
 }
 END_TEST
 
+/* The same in a later piece, which could not be written: 80 events, 30 of them of control writers,
+ * beside those of the pieces before it. */
+START_TEST(lost_in_piece)
+{
+    struct pt_log_params params = log_params(POSIX_TRACE_APPEND, 20000);
+    struct pt_piece_base base = { .number = 2, .events = 90, .recorded = 100 };
+    struct pt_log_tail tail = tail_of(NULL, 0);
+    int fd = log_file();
+    struct pt_log_writer *w;
+    struct pt_log_reader *r;
+
+    params.piece = 2;
+    ck_assert_int_eq(pt_log_writer_new(&w, fd, &params), 0);
+    ck_assert_int_eq(pt_log_put_base(w, &base), 0);
+    tail.author_count = 0;
+    tail.given_unnamed = 50;
+    tail.booked.error = 80;
+    tail.booked.piece = 2;
+    pt_log_writer_flush(w);
+    pt_log_writer_free(w);
+    r = log_reader(fd);
+    ck_assert_uint_eq(pt_log_reader_base(r)->number, 2);
+    ck_assert_int_eq(pt_log_reader_set_tail(r, &tail), 0);
+    check_threads(r, 80, 50, 80);
+    pt_log_reader_free(r);
+    close(fd);
+}
+END_TEST
+
 /* A recovery that was killed had made the file longer than the next one needs: nothing stays
  * after the end mark. */
 START_TEST(longer_file)
@@ -806,6 +836,7 @@ static void add(TCase *t)
     tcase_add_loop_test(t, cut_ring, 0, 15);
     tcase_add_test(t, cut_with_books);
     tcase_add_loop_test(t, lost_lists, 0, 80);
+    tcase_add_test(t, lost_in_piece);
     tcase_add_loop_test(t, longer_file, 0, 3);
 }
 

@@ -20,6 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "log/format.h"
+#include "support/killed_child.h"
 #include "support/rounds.h"
 #include "support/run_suite.h"
 
@@ -131,6 +132,13 @@ static void make(void)
     make_pieces(PIECES, EVENTS);
 }
 
+static void forget_paths(void)
+{
+    for (size_t i = 0; i < count; i++)
+        free(paths[i]);
+    count = 0;
+}
+
 static void remove_all(void)
 {
     DIR *dir = opendir(folder);
@@ -141,9 +149,7 @@ static void remove_all(void)
     if (dir)
         closedir(dir);
     rmdir(folder);
-    for (size_t i = 0; i < count; i++)
-        free(paths[i]);
-    count = 0;
+    forget_paths();
 }
 
 /* The path of piece number n: they are listed from the last one on. */
@@ -703,6 +709,67 @@ START_TEST(folder_is_removed)
 }
 END_TEST
 
+/* Writes the first piece.  No room for the second one, which loses the events of threads and those
+ * of start and stop. */
+static void be_without_room(void)
+{
+    const struct rlimit none = { 0, 0 };
+    trace_event_set_t empty;
+    trace_id_t trid = create("k", 1);
+    uint64_t lost;
+    char path[400];
+
+    snprintf(path, sizeof path, "%s/k-1-1.ptl", folder);
+    trace_numbers(trid, 0, EVENTS);
+    flush(trid);
+    while (access(path, F_OK) != 0)
+        usleep(100);
+    rotate(trid, 0);
+    signal(SIGXFSZ, SIG_IGN);
+    posix_trace_eventset_empty(&empty);
+    if (setrlimit(RLIMIT_FSIZE, &none) < 0 ||
+        posix_trace_set_filter(trid, &empty, POSIX_TRACE_SET_EVENTSET) != 0)
+        _exit(1);
+    for (uint64_t i = 0; i < EVENTS; i++) {
+        posix_trace_event(type, &i, sizeof i);
+        if (posix_trace_stop(trid) != 0 || posix_trace_start(trid) != 0)
+            _exit(2);
+    }
+    do
+        posix_trace_flush(trid);
+    while (posixtrace_lost(trid, POSIXTRACE_LOST_LOG_ERROR, &lost) == 0 && lost < EVENTS);
+    raise(SIGKILL);
+}
+
+/* No thread has lost events of start and stop; all have been counted. */
+START_TEST(killed_without_room)
+{
+    struct posixtrace_thread_info thread;
+    struct posixtrace_info info;
+    uint64_t lost = 0, count_of_type;
+    trace_id_t trid;
+    pid_t child;
+    int none;
+
+    forget_paths();
+    child = fork();
+    if (child == 0)
+        be_without_room();
+    await_kill(child);
+    add_path("k-1-1.ptl");
+    add_path("k-1-2.ptl.part");
+    trid = open_all();
+    ck_assert_int_eq(posixtrace_event_count(trid, type_of(trid), &count_of_type), 0);
+    while (posixtrace_threadlist_getnext(trid, &thread, sizeof thread, &none) == 0 && !none)
+        for (unsigned c = 0; c < POSIXTRACE_LOSS_CAUSES; c++)
+            lost += thread.lost[c];
+    ck_assert_uint_eq(count_of_type + lost, 2 * EVENTS);
+    ck_assert_int_eq(posixtrace_get_info(trid, &info, sizeof info), 0);
+    ck_assert_uint_gt(info.lost[POSIXTRACE_LOST_LOG_ERROR], lost);
+    ck_assert_int_eq(posix_trace_close(trid), 0);
+}
+END_TEST
+
 START_TEST(refused)
 {
     struct posixtrace_rotation rotation = { .bytes = 1 };
@@ -753,6 +820,7 @@ static void add(TCase *t)
     tcase_add_test(t, name_is_taken);
     tcase_add_loop_test(t, a_piece_was_emptied, 0, 2);
     tcase_add_test(t, folder_is_removed);
+    tcase_add_test(t, killed_without_room);
     tcase_add_test(t, refused);
 }
 
