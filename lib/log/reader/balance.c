@@ -14,13 +14,15 @@
  *                       are not read again
  *
  * The losses of the log in ROUND packets divide these sums among causes, and among
- * authors that the tail does not name.  They may be older or newer than the accounts.
+ * authors that the tail does not name.  They may be older or newer than the accounts, which have
+ * more errors than the lists if these could not be written either.
  * Of what they leave, threads have no more than the log was given of them; the rest is
  * of control writers, which are no threads.
  */
 #include <errno.h>
 #include <posixtrace/info.h>
 #include <string.h>
+#include <trace.h>
 #include "log/reader/tail.h"
 
 /* The tail's count less the events that are present; never below 0. */
@@ -57,19 +59,31 @@ static void set_log_lost(struct pt_log_reader *r, struct pt_total *e, unsigned c
     e->log_lost[cause] = n;
 }
 
-/* An author that the tail names: from its own accounts. */
-static uint64_t balance_author(struct pt_log_reader *r, const struct pt_author_share *share)
+static uint64_t lost_of(const struct pt_author_share *share)
 {
-    uint64_t lost = rest_of(share->author->logged, share->booked) + share->dropped, error;
+    return rest_of(share->author->logged, share->booked) + share->dropped;
+}
+
+/* An author that the tail names: from its own accounts.  errors: of all such authors.  Which
+ * authors have those errors that are in no list of the log is unknown: the first ones that have
+ * lost more than the lists say. */
+static uint64_t balance_author(struct pt_log_reader *r, const struct pt_author_share *share,
+                               uint64_t errors)
+{
+    const unsigned error = POSIXTRACE_LOST_LOG_ERROR, usual = usual_cause(r);
     struct pt_total *e = pt_author_stats_find(&r->totals, share->author->author.wid);
+    uint64_t lost = lost_of(share), known, others;
 
     if (!e)
         return 0;
-    error = least_of(e->log_lost[POSIXTRACE_LOST_LOG_ERROR], lost);
+    known = least_of(e->log_lost[error], lost);
+    others = least_of(usual == error ? 0 : e->log_lost[usual], lost - known);
     for (unsigned c = 0; c < PT_LOSS_CAUSES; c++)
         if (pt_cause_is_of_log(c))
-            set_log_lost(r, e, c, c == POSIXTRACE_LOST_LOG_ERROR ? error : 0);
-    set_log_lost(r, e, usual_cause(r), e->log_lost[usual_cause(r)] + lost - error);
+            set_log_lost(r, e, c, c == error ? known : 0);
+    known += least_of(lost - known - others, rest_of(errors, r->totals.lost[error]));
+    set_log_lost(r, e, error, known);
+    set_log_lost(r, e, usual, usual == error ? lost : lost - known);
     return lost;
 }
 
@@ -122,6 +136,16 @@ static uint64_t lost_of_unnamed(const struct pt_union *u)
     return rest_of(u->tail->given_unnamed, others->booked) + others->dropped;
 }
 
+/* Of the errors those that are left for authors that the tail does not name: at most what they have
+ * lost, as the log may have all of them without a list. */
+static uint64_t errors_of_unnamed(const struct pt_log_reader *r, const struct pt_union *u,
+                                  uint64_t lost)
+{
+    for (size_t i = 0; i < u->tail->author_count; i++)
+        lost = rest_of(lost, lost_of(&u->shares[i]));
+    return least_of(r->state.unknown_lost[POSIXTRACE_LOST_LOG_ERROR], lost);
+}
+
 /* A file that was cut may have events that its books have as overwritten: where the part is gone
  * that tells from which event on the log is valid. */
 static int balance_log(struct pt_log_reader *r, const struct pt_union *u)
@@ -131,9 +155,10 @@ static int balance_log(struct pt_log_reader *r, const struct pt_union *u)
     struct left left = { rest_of(given, u->booked) + u->dropped, lost_of_unnamed(u) };
     uint64_t errors = b->error + least_of(b->waiting, rest_of(b->events, u->booked)), threads;
     uint64_t *unknown = r->state.unknown_lost;
+    uint64_t of_named = rest_of(errors, errors_of_unnamed(r, u, left.all));
 
     for (size_t i = 0; i < u->tail->author_count; i++)
-        left.all = rest_of(left.all, balance_author(r, &u->shares[i]));
+        left.all = rest_of(left.all, balance_author(r, &u->shares[i], of_named));
     for (size_t i = 0; i < r->totals.count; i++)
         if (!pt_union_share(u, r->totals.entries[i].author.wid)->author)
             balance_other(r, &r->totals.entries[i], &left);
@@ -197,6 +222,11 @@ static void take_status(struct pt_log_reader *r, struct pt_log_status *status)
     s->running = status->status_running;
     s->stream_full = status->stream_full;
     s->stream_overrun = status->stream_overrun;
+    /* The writer may have been killed before it could store these. */
+    if (s->lost[POSIXTRACE_LOST_LOG_OVERWRITTEN] || s->lost[POSIXTRACE_LOST_LOG_FULL])
+        s->log_overrun = POSIX_TRACE_OVERRUN;
+    if (r->ring_bytes)
+        s->log_full = POSIX_TRACE_FULL;
     s->flush_error = status->flush_error ? status->flush_error : s->flush_error;
     s->late = status->late += s->late;
     s->peak_bytes = status->peak_bytes;

@@ -759,8 +759,57 @@ START_TEST(lost_lists)
 }
 END_TEST
 
-/* The same in a later piece, which could not be written: 80 events, 30 of them of control writers,
- * beside those of the pieces before it. */
+static void check_overrun(struct pt_log_reader *r, bool overrun)
+{
+    struct posix_trace_status_info status;
+
+    pt_log_reader_status(r, &status);
+    ck_assert_int_eq(status.posix_log_overrun_status,
+                     overrun ? POSIX_TRACE_OVERRUN : POSIX_TRACE_NO_OVERRUN);
+}
+
+/* Threads with names have lost 80 events: _i could not be written, also some that only the dead
+ * writer's buffer had.  No list says so: it could not be written either.  The others were
+ * overwritten, and the log says that there are such. */
+START_TEST(lost_without_lists)
+{
+    struct pt_log_params params = log_params(POSIX_TRACE_LOOP, 20000);
+    struct pt_log_tail tail = tail_of(NULL, 0);
+    int fd = log_file();
+    struct pt_log_writer *w = log_writer(fd, &params);
+    uint64_t errors = (uint64_t)_i;
+    struct pt_log_reader *r;
+
+    for (unsigned i = 0; i < AUTHORS; i++) {
+        maker_init(&makers[i], i + 1);
+        totals[i] = totals_of(&makers[i]);
+        totals[i].recorded = totals[i].logged = totals[i].logged_to = 80 / AUTHORS;
+    }
+    totals[0].recorded = totals[0].logged = totals[0].logged_to += 80 % AUTHORS;
+    tail.booked.overwritten = 80 - errors;
+    tail.booked.events = tail.booked.waiting = errors / 3;
+    tail.booked.error = errors - errors / 3;
+    pt_log_writer_flush(w);
+    pt_log_writer_free(w);
+    r = log_reader(fd);
+    ck_assert_int_eq(pt_log_reader_set_tail(r, &tail), 0);
+    check_threads(r, 80, 80, errors);
+    check_overrun(r, errors < 80);
+    ck_assert_int_eq(pt_log_writer_resume(&w, fd, r, NULL), 0);
+    ck_assert_int_eq(pt_log_complete(w, POSIXTRACE_END_RECOVERED, &tail.status, totals, AUTHORS),
+                     0);
+    pt_log_writer_free(w);
+    pt_log_reader_free(r);
+    r = log_reader(fd);
+    check_threads(r, 80, 80, errors);
+    check_overrun(r, errors < 80);
+    pt_log_reader_free(r);
+    close(fd);
+}
+END_TEST
+
+/* As lost_lists in a later piece, which could not be written: 80 events, 30 of them of control
+ * writers, beside those of the pieces before it. */
 START_TEST(lost_in_piece)
 {
     struct pt_log_params params = log_params(POSIX_TRACE_APPEND, 20000);
@@ -836,6 +885,7 @@ static void add(TCase *t)
     tcase_add_loop_test(t, cut_ring, 0, 15);
     tcase_add_test(t, cut_with_books);
     tcase_add_loop_test(t, lost_lists, 0, 80);
+    tcase_add_loop_test(t, lost_without_lists, 0, 81);
     tcase_add_test(t, lost_in_piece);
     tcase_add_loop_test(t, longer_file, 0, 3);
 }
