@@ -780,9 +780,8 @@ START_TEST(earlier_clear_comes_late)
     trace_some(NULL);
     if (_i)
         flush(trid);
-    ck_assert_int_eq(_i ? pt_flusher_clear(s->flusher, earlier)
-                        : pt_consumer_clear(&s->live, earlier),
-                     0);
+    ck_assert_int_eq(
+        _i ? pt_flusher_clear(s->flusher, earlier) : pt_consumer_clear(&s->live, earlier), 0);
     ck_assert_uint_gt(s->live.clear_ts, earlier);
     pt_handle_put(s);
     ck_assert_uint_eq(read_to_the_end(trid, fd, &info), EVENTS);

@@ -330,8 +330,8 @@ START_TEST(overwritten_over_the_clear)
 }
 END_TEST
 
-/* A writer has been inside an event since before the clear, so the watermark is older, and so is
- * what is missing. */
+/* A writer has been inside an event since before the clear, so the watermark is older; events are
+ * missing from 700 on. */
 START_TEST(missing_over_the_clear)
 {
     uint64_t at = 0;
