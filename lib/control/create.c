@@ -20,6 +20,7 @@
 #include "process/exit.h"
 #include "process/filter_callback.h"
 #include "process/join.h"
+#include "shm/liveness.h"
 #include "shm/slot.h"
 #include "shm/syncpoint.h"
 #include "stream/control_lock.h"
@@ -267,8 +268,7 @@ bool pt_stream_wait_for_writers(struct pt_stream *s, bool all)
         uint64_t was = pt_load_acquire(&slot->inside), now;
 
         while ((now = pt_load_acquire(&slot->inside)) != 0 && (all || now == was) &&
-               slot->author.pid != own &&
-               pt_sys_thread_exists(slot->author.pid, slot->author.tid)) {
+               slot->author.pid != own && !pt_thread_is_gone(slot->author.pid, slot->author.tid)) {
             if (pt_clock_ns(CLOCK_MONOTONIC) >= until)
                 return false;
             clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);

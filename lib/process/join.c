@@ -145,7 +145,7 @@ static bool has_ended(uint32_t pid, unsigned *asks)
 {
     struct pt_process process;
 
-    if (!pt_sys_thread_exists((int32_t)pid, (int32_t)pid))
+    if (pt_thread_is_gone((int32_t)pid, (int32_t)pid))
         return true;
     if (*asks == 0)
         return false;

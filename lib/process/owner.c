@@ -104,7 +104,7 @@ static void wait_until_left(struct pt_seg *seg)
             continue;
         pt_copy_unchecked(&a, &slot->author, sizeof a);
         while (a.level != PT_LEVEL_CONTROL && pt_load_acquire(&slot->inside) != 0 &&
-               pt_sys_thread_exists(a.pid, a.tid) && pt_clock_ns(CLOCK_MONOTONIC) < until)
+               !pt_thread_is_gone(a.pid, a.tid) && pt_clock_ns(CLOCK_MONOTONIC) < until)
             clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
     }
 }

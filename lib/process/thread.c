@@ -12,6 +12,7 @@
 #include "base/sys.h"
 #include "base/thread.h"
 #include "process/thread.h"
+#include "shm/liveness.h"
 #include "shm/slot.h"
 
 #define KEYS_WITHOUT_MALLOC 32u /* glibc keeps the first keys inside the thread itself */
@@ -66,10 +67,14 @@ uint64_t pt_thread_never(void)
 
 void pt_thread_drop_writer(struct pt_thread *t, unsigned level, unsigned bit)
 {
-    pt_assert_call(level < PT_LEVELS && bit < PT_STREAMS && t->writers[level]);
+    /* Loaded once: a handler may fork here, and the child's record is wiped. */
+    struct pt_writer *writers = pt_load_acquire(&t->writers[level]);
+
+    pt_assert_call(level < PT_LEVELS && bit < PT_STREAMS);
     if (level == 0)
         pt_store_relaxed(&t->fast[bit], pt_thread_never());
-    pt_store_relaxed(&t->writers[level][bit].epoch, 0u);
+    if (writers)
+        pt_store_relaxed(&writers[bit].epoch, 0u);
 }
 
 /* was: what the caller has loaded.  False: another thread was faster. */
@@ -99,13 +104,13 @@ static struct pt_thread *take_dead(struct pt_self *self)
         uint64_t taken = pt_load_acquire(&t->taken);
 
         if (taken % PT_THREAD_TURN != PT_THREAD_OWNED || !(all || pt_load_relaxed(&t->unwatched)) ||
-            pt_sys_thread_exists(pt_load_relaxed(&t->pid), pt_load_relaxed(&t->tid)) ||
+            !pt_thread_is_gone(pt_load_relaxed(&t->pid), pt_load_relaxed(&t->tid)) ||
             !claim(t, taken))
             continue;
         pt_store_seqcst(&t->word, 0u);
         pt_thread_forget_known(t);
         for (unsigned level = 0; level < PT_LEVELS; level++)
-            for (unsigned bit = 0; t->writers[level] && bit < PT_STREAMS; bit++)
+            for (unsigned bit = 0; bit < PT_STREAMS && pt_load_relaxed(&t->writers[level]); bit++)
                 pt_thread_drop_writer(t, level, bit);
         return t;
     }
@@ -181,7 +186,7 @@ static void note_numbers(struct pt_thread *t, const struct pt_self *self)
 
     if (pid != (int32_t)self->pid) {
         lender = pt_thread_number();
-        if (lender != tid && lender > 0 && pt_sys_thread_exists((int32_t)self->pid, lender)) {
+        if (lender != tid && lender > 0 && !pt_thread_is_gone((int32_t)self->pid, lender)) {
             pid = (int32_t)self->pid;
             tid = lender;
         }
@@ -241,6 +246,12 @@ struct pt_thread *pt_thread_get(struct pt_self *self)
         pt_store_relaxed(&t->fast[bit], pt_thread_never());
     pt_store_relaxed(&t->one.gate, pt_thread_never());
     pt_store_relaxed(&t->several, pt_thread_never());
+    /* Forked since it was taken: in the child it is wiped, and in the parent's list.  A fork from
+     * here on wipes its pid: is_own(). */
+    if (pt_self_peek() != self) {
+        errno = saved;
+        return NULL;
+    }
     /* The numbers continue those of an earlier record: see writer/event_multi.c. */
     if (pt_load_relaxed(&t->count) < pt_load_relaxed(&old->count))
         pt_store_relaxed(&t->count, pt_load_relaxed(&old->count));
@@ -262,8 +273,10 @@ struct pt_thread *pt_thread_get(struct pt_self *self)
 
 void pt_thread_settle(struct pt_thread *t)
 {
-    if (t->one_writer && t->one_writer->last < t->one_last)
-        t->one_writer->last = t->one_last;
+    struct pt_writer *one = pt_load_relaxed(&t->one_writer); /* once: as above */
+
+    if (one && one->last < t->one_last)
+        one->last = t->one_last;
     for (struct pt_writer *writer = t->several_writers; writer; writer = writer->next)
         if (writer->last < t->several_last)
             writer->last = t->several_last;
@@ -350,7 +363,7 @@ bool pt_threads_left(void)
             continue;
         while ((pt_load_acquire(&t->word) & PT_THREAD_LEVEL) &&
                pt_load_acquire(&t->count) == count) {
-            if (!pt_sys_thread_exists(pt_load_relaxed(&t->pid), pt_load_relaxed(&t->tid)))
+            if (pt_thread_is_gone(pt_load_relaxed(&t->pid), pt_load_relaxed(&t->tid)))
                 break;
             if (pt_clock_ns(CLOCK_MONOTONIC) > until)
                 return false;

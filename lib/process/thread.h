@@ -235,7 +235,8 @@ static inline bool pt_thread_is(const struct pt_thread *t, unsigned taken)
     return (pt_load_relaxed(&t->taken) & (PT_THREAD_TURN - 1u)) == taken;
 }
 
-/* The calling thread's record, made if need be; NULL: no memory.  Async-signal-safe. */
+/* The calling thread's record, made if need be; NULL: no memory, or this is a child that a handler
+ * has forked meanwhile, whose pt_self is another one.  Async-signal-safe. */
 struct pt_thread *pt_thread_get(struct pt_self *self);
 /* A thread uses mapped segments without a record, for want of memory: mappings stay for it, too.
  * Signals are held meanwhile. */

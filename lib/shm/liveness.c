@@ -362,6 +362,25 @@ uint32_t pt_home_pid(void)
     return home_of((uint32_t)pt_sys_pid());
 }
 
+static bool sees_home(void)
+{
+    const uint64_t *word = pt_load_acquire(&home);
+    uint64_t noted = word ? pt_load_relaxed(word) : 0;
+
+    return noted == 0 || noted == (uint64_t)pt_sys_pid() ||
+           pt_sys_thread_exists((int32_t)noted, (int32_t)noted);
+}
+
+bool pt_thread_is_gone(int32_t pid, int32_t tid)
+{
+    return !pt_sys_thread_exists(pid, tid) && sees_home();
+}
+
+bool pt_tid_is_gone(int32_t tid)
+{
+    return !pt_sys_tid_exists(tid) && sees_home();
+}
+
 /* Reads the stat of the process with that number here, which may have another one in /proc. */
 static int read_home(uint32_t pid, uint32_t own, struct pt_process *process)
 {

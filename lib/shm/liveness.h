@@ -87,6 +87,13 @@ uint32_t pt_home_pid(void);
 /* Notes the caller's number, at load and in a forked child.  word: in memory that fork wipes.
  * Where the word is wiped and no fork handler ran, the kernel compares the memories (kcmp). */
 void pt_home_note(uint64_t *word);
+/*
+ * Does the kernel know no thread with these numbers, which are of the home process's pid namespace?
+ * A child that shares its memory may be in another one, where every thread of its parent looks like
+ * that: nothing is gone for it then.  Async-signal-safe.
+ */
+bool pt_thread_is_gone(int32_t pid, int32_t tid);
+bool pt_tid_is_gone(int32_t tid);
 /* The identity of the process of pt_home_pid().  -EMFILE, -ENFILE, -ENOMEM: a part of it could not
  * be read now, with which the process would be taken for another one. */
 int pt_identity_self(struct pt_identity *id);

@@ -259,7 +259,7 @@ int pt_slot_attach(struct pt_seg *seg, const struct pt_author *author, uint64_t 
 static bool begin_ending(struct pt_slot *s, uint32_t state)
 {
     if (!pt_slot_is_live(state) &&
-        !(pt_slot_is_ending(state) && !pt_sys_tid_exists(pt_slot_ender(state))))
+        !(pt_slot_is_ending(state) && pt_tid_is_gone(pt_slot_ender(state))))
         return false;
     return pt_cas_seqcst(&s->state, &state, pt_slot_ending(pt_sys_tid()));
 }
@@ -331,7 +331,7 @@ bool pt_slot_end_control(struct pt_seg *seg, uint32_t index)
     user = pt_load_seqcst(&s->user);
     state = pt_load_acquire(&s->state);
     if (s->author.level != PT_LEVEL_CONTROL || !pt_slot_is_live(state) ||
-        (user != 0 && user != RETIRED && pt_sys_tid_exists((int32_t)user)) ||
+        (user != 0 && user != RETIRED && !pt_tid_is_gone((int32_t)user)) ||
         !pt_cas_seqcst(&s->user, &user, RETIRED))
         return false;
     return end_slot(seg, index, state, 0);
@@ -342,7 +342,7 @@ bool pt_slot_end_control(struct pt_seg *seg, uint32_t index)
  * one too high, as in end_slot. */
 static bool end_claimed(struct pt_slot *s, uint32_t state)
 {
-    return !pt_sys_tid_exists(pt_slot_claimer(state)) &&
+    return pt_tid_is_gone(pt_slot_claimer(state)) &&
            pt_cas_seqcst(&s->state, &state, (uint32_t)PT_SLOT_ENDED);
 }
 
@@ -354,7 +354,7 @@ static bool is_gone(const struct pt_author *a, unsigned *asks)
     sigset_t before;
     int r;
 
-    if (!pt_sys_thread_exists(a->pid, a->tid))
+    if (pt_thread_is_gone(a->pid, a->tid))
         return true;
     if (a->tid != a->pid || *asks == 0)
         return false;

@@ -6,6 +6,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/sys.h"
+#include "shm/liveness.h"
 #include "shm/slot.h"
 #include "shm/watermark.h"
 
@@ -99,7 +100,7 @@ static uint64_t bound_of(struct pt_watch *w, struct pt_seg *seg, uint32_t index,
         return seen->bound;
     }
     /* Killed in the middle of this event: it will not bring anything any more. */
-    if (author.level != PT_LEVEL_CONTROL && !pt_sys_thread_exists(author.pid, author.tid)) {
+    if (author.level != PT_LEVEL_CONTROL && pt_thread_is_gone(author.pid, author.tid)) {
         if (!w->passive)
             pt_slot_end_dead(seg, index, state);
         return UINT64_MAX;

@@ -78,6 +78,7 @@
 #include "base/clock.h"
 #include "base/sys.h"
 #include "base/thread.h"
+#include "shm/liveness.h"
 #include "shm/pool.h"
 #include "shm/slot.h"
 #include "shm/start_filter.h"
@@ -96,7 +97,7 @@ static uint32_t my_tid(void)
 
 static bool is_gone(uint32_t tid)
 {
-    return tid == my_tid() || !pt_sys_tid_exists((int32_t)tid);
+    return tid == my_tid() || pt_tid_is_gone((int32_t)tid);
 }
 
 static void sleep_a_step(struct pt_seg_header *h, uint64_t word, uint64_t now)

@@ -377,8 +377,11 @@ void pt_event_slow(uint32_t id, const void *data, size_t len, uint64_t addr, uin
     if (!data)
         len = 0;
     t = pt_thread_get(self);
-    if (!t) {
-        count_stranger(self, id);
+    if (pt_unlikely(!t)) {
+        if (pt_self_peek() == self)
+            count_stranger(self, id);
+        else
+            pt_event_slow(id, data, len, addr, frame);
         return;
     }
     pt_assert(t == pt_thread_self);

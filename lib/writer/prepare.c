@@ -56,10 +56,14 @@ static int prepare_streams(struct pt_self *self, struct pt_thread *t, uint64_t i
 
 int pt_prepare(void)
 {
-    struct pt_self *self = pt_self_make();
-    struct pt_thread *t = self ? pt_thread_get(self) : NULL;
+    struct pt_self *self;
+    struct pt_thread *t;
     int r;
 
+    do {
+        self = pt_self_make();
+        t = self ? pt_thread_get(self) : NULL;
+    } while (self && !t && pt_self_peek() != self);
     if (!t)
         return -ENOMEM;
     pt_thread_watch_exits();

@@ -24,6 +24,9 @@
  * In the scene "as many" both streams are inherited, and the child has traced as many events as its
  * parent when it returns into its half: its next event has the number of that half.
  *
+ * In the scene "dead record" the window is a thread's first event, which takes the record of a thread
+ * that has ended unnoticed: the program has more keys than the library uses.
+ *
  * In one more scene the window is a call that reads the last event of a chunk.  There every second
  * child ends before its parent continues.
  *
@@ -36,6 +39,7 @@
  * instructions are in one piece, from the load of the chunk's address to the commit: that is
  * demanded, and that they are no more than BARE_MOST.
  */
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -63,13 +67,26 @@
 #define OF_CHILD  4u
 #define WATCH_S   380
 #define BARE_MOST 26u
+#define KEYS      40u
 
-enum scene { ONE, LONG_DATA, TWO, AS_MANY, CHUNK_CHANGE, FIRST_EVENT, READING, SCENES };
+enum scene {
+    ONE,
+    LONG_DATA,
+    TWO,
+    AS_MANY,
+    CHUNK_CHANGE,
+    FIRST_EVENT,
+    DEAD_RECORD,
+    READING,
+    SCENES
+};
 enum way { FORK, _FORK, CLONE, VFORK, SHARED, BARE, WAYS, NOTHING };
 enum lane { PARENT, CHILD, LANES };
 
-static const char *const scene_names[] = { "8 bytes",      "more bytes",  "two streams", "as many",
-                                           "chunk change", "first event", "reading" };
+static const char *const scene_names[] = {
+    "8 bytes",      "more bytes",  "two streams", "as many",
+    "chunk change", "first event", "dead record", "reading"
+};
 static const char *const way_names[] = { "fork", "_Fork", "clone", "vfork", "shared", "bare" };
 
 struct plan {
@@ -374,6 +391,25 @@ static void on_signal(int sig)
     wait_for_parent();
 }
 
+static void *trace_first(void *tid)
+{
+    trace(PARENT, 0);
+    *(pid_t *)tid = gettid();
+    return NULL;
+}
+
+/* By a thread that the kernel does not know any more then. */
+static void trace_by_a_thread(void)
+{
+    pthread_t thread;
+    pid_t tid;
+
+    DEMAND(pthread_create(&thread, NULL, trace_first, &tid) == 0, "no thread");
+    DEMAND(pthread_join(thread, NULL) == 0, "join");
+    while (tgkill(getpid(), tid, 0) == 0)
+        sched_yield();
+}
+
 /* Events, or calls that read one, up to the window and the window. */
 static uint64_t come_to_window(void)
 {
@@ -381,7 +417,9 @@ static uint64_t come_to_window(void)
     uint64_t end = reads ? TO_READ : plan->window + 1;
 
     for (uint64_t seq = 0; seq < end - !reads; seq++) {
-        if (plan->survey && !reads)
+        if (plan->scene == DEAD_RECORD)
+            trace_by_a_thread();
+        else if (plan->survey && !reads)
             trace_window(seq);
         else
             trace(PARENT, seq);
@@ -434,8 +472,11 @@ static void trace_all(void)
 static void be_subject(void)
 {
     struct sigaction action = { .sa_handler = on_signal };
+    pthread_key_t key;
 
     alarm(WATCH_S);
+    for (unsigned i = 0; plan->scene == DEAD_RECORD && i < KEYS; i++)
+        DEMAND(pthread_key_create(&key, NULL) == 0, "no key");
     sigemptyset(&action.sa_mask);
     DEMAND(sigaction(SIGUSR1, &action, NULL) == 0, "no handler");
     DEMAND_OK(posix_trace_eventid_open("proof", &event_id));
@@ -613,7 +654,7 @@ int main(int argc, char **argv)
     static unsigned counts[SCENES][SURVEY];
     bool bare = only && strcmp(only, way_names[BARE]) == 0;
     enum scene scenes = bare && !full ? TWO : SCENES;
-    unsigned at[SCENES] = { STEADY, STEADY, STEADY, STEADY, 0, 0, 0 };
+    unsigned at[SCENES] = { STEADY, STEADY, STEADY, STEADY, 0, 0, 1, 0 };
 
     if (refused) {
         printf("skipped: %s\n", refused);
@@ -622,7 +663,7 @@ int main(int argc, char **argv)
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     DEMAND(shared != MAP_FAILED, "mmap");
     for (enum scene scene = 0; scene < scenes; scene++)
-        if (!survey(scene, surveyed(scene), counts[scene]))
+        if (scene != DEAD_RECORD && !survey(scene, surveyed(scene), counts[scene]))
             return 1;
     if (scenes < SCENES)
         return !prove(ONE, BARE, at[ONE], counts[ONE][at[ONE]], true) ||
@@ -631,6 +672,7 @@ int main(int argc, char **argv)
     at[CHUNK_CHANGE] = find_chunk_change(counts[CHUNK_CHANGE]);
     DEMAND(at[CHUNK_CHANGE] != 0, "no event changes chunks");
     counts[CHUNK_CHANGE][at[CHUNK_CHANGE]] = length_of(CHUNK_CHANGE, at[CHUNK_CHANGE]);
+    counts[DEAD_RECORD][at[DEAD_RECORD]] = length_of(DEAD_RECORD, at[DEAD_RECORD]);
     for (enum scene scene = 0; scene < SCENES; scene++)
         for (enum way way = 0; way < (scene == READING ? CLONE : only ? WAYS : BARE); way++)
             if ((!only || strcmp(only, way_names[way]) == 0) &&
