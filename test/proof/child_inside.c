@@ -24,8 +24,8 @@
  * In the scene "as many" both streams are inherited, and the child has traced as many events as its
  * parent when it returns into its half: its next event has the number of that half.
  *
- * In the scene "dead record" the window is a thread's first event, which takes the record of a thread
- * that has ended unnoticed: the program has more keys than the library uses.
+ * In the scene "dead record" the window is a first event that takes the record of a thread that has
+ * ended unnoticed: the program has more keys than the library uses.
  *
  * In one more scene the window is a call that reads the last event of a chunk.  There every second
  * child ends before its parent continues.
