@@ -22,9 +22,9 @@ void pt_auto_stop_clear(struct pt_auto_stop *a, uint64_t ts)
 
     if ((full ? a->past_from : a->gap_from) <= ts)
         a->start_due = a->resume_due = false;
-    if (!full && a->gap_from <= ts)
+    if (!full && a->gap_from <= ts && !a->gap_ran)
         a->gap_to = ts;
-    if (a->past_from <= ts && a->past_to > ts)
+    if (a->past_from <= ts && a->past_to > ts && !a->past_ran)
         a->past_to = ts;
 }
 
@@ -74,6 +74,7 @@ static void end_gap(struct pt_auto_stop *a, uint64_t state)
         a->restarts += known;
     a->phase = PT_AUTO_NONE;
     a->gap_to = refuse_until(a, to);
+    a->gap_ran = restarted;
 }
 
 static void begin_gap(struct pt_auto_stop *a, uint64_t from)
@@ -81,6 +82,8 @@ static void begin_gap(struct pt_auto_stop *a, uint64_t from)
     pt_assert_call(a->phase == PT_AUTO_NONE);
     a->past_from = a->gap_from;
     a->past_to = a->gap_to < from ? a->gap_to : from;
+    a->past_ran = a->gap_ran;
+    a->gap_ran = false;
     pt_assert(a->past_to <= from);
     a->phase = PT_AUTO_STOP_DUE;
     a->gap_from = from;
@@ -143,6 +146,7 @@ void pt_auto_stop_recover(struct pt_auto_stop *a, struct pt_windows *w)
     else
         pt_windows_set(w, false, h->gap_to);
     a->gap_to = refuse_until(a, h->gap_to);
+    a->gap_ran = true;
     a->start_due = h->gap_to > h->start_told && h->gap_to >= h->clear_ts;
     pt_start_filter_copy(h, &a->start_filter);
 }
@@ -194,6 +198,7 @@ bool pt_auto_stop_restart(struct pt_auto_stop *a, struct pt_windows *w)
     pt_start_filter_copy(h, &a->start_filter);
     pt_stream_forget_stop(h);
     a->gap_to = refuse_until(a, now);
+    a->gap_ran = true;
     a->start_ts = now;
     a->start_due = runs;
     a->resume_due = !runs;

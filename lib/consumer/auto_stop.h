@@ -33,6 +33,7 @@ struct pt_auto_stop {
     enum pt_auto phase;
     uint64_t gap_from, gap_to;   /* the last automatic stop and its restart */
     uint64_t past_from, past_to; /* the one before */
+    bool gap_ran, past_ran;      /* the stream ran again at its end: a consumer restarted it */
     bool start_due;
     bool resume_due;            /* the gap ended, and the stream stays stopped */
     uint64_t start_ts;          /* time of the START that is due, or of the end of the gap */
@@ -59,7 +60,8 @@ void pt_auto_stop_recover(struct pt_auto_stop *a, struct pt_windows *w);
  * runs again and a START is due.  False also if a call of stop has stopped it meanwhile. */
 bool pt_auto_stop_restart(struct pt_auto_stop *a, struct pt_windows *w);
 /* Called when all events before ts are cleared, after a look at the state: no mark of an older gap
- * is due, and it ends at ts.  The clear ends a stop, so a stream that is full has stopped itself
+ * is due, and it ends at ts, unless the stream was restarted later: until then it has refused
+ * events, and has no mark before later ones.  The clear ends a stop, so a stream that is full has stopped itself
  * since then: that gap stays, with its marks. */
 void pt_auto_stop_clear(struct pt_auto_stop *a, uint64_t ts);
 /* Called by clear when no event is left.  The stream may have stopped itself after the

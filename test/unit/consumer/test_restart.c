@@ -254,14 +254,17 @@ START_TEST(full_since_the_clear)
 }
 END_TEST
 
-/* A gap from before the clear: no mark of it is due, and it refuses nothing later. */
+/* A gap from before the clear: no mark of it is due.  It refuses events until the restart at 1010,
+ * which is later; else until the clear, which ended it. */
 START_TEST(cleared_gap)
 {
     restart_full(0);
     ck_assert(t.live.stops.start_due);
+    t.live.stops.gap_ran = !_i;
     pt_auto_stop_clear(&t.live.stops, 1005);
     ck_assert(!t.live.stops.start_due);
-    ck_assert(!pt_auto_stop_refuses(&t.live.stops, 1007));
+    ck_assert_int_eq(pt_auto_stop_refuses(&t.live.stops, 1007), !_i);
+    ck_assert(!pt_auto_stop_refuses(&t.live.stops, 1012));
     pt_consumer_deinit(&t.live);
     ring_remove(&t.seg);
 }
@@ -375,7 +378,7 @@ static void add(TCase *tc)
     tcase_add_loop_test(tc, looks_while_it_restarts, 0, 2);
     tcase_add_test(tc, missed_restart);
     tcase_add_loop_test(tc, full_since_the_clear, 0, 6);
-    tcase_add_test(tc, cleared_gap);
+    tcase_add_loop_test(tc, cleared_gap, 0, 2);
     tcase_add_test(tc, kept_start);
     tcase_add_loop_test(tc, overwritten_since_the_clear, 0, 3);
     tcase_add_loop_test(tc, overwritten_over_the_clear, 0, 2);
