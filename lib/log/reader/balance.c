@@ -97,13 +97,16 @@ static bool is_thread(const struct pt_author *author)
     return author->wid > 1 && author->level != PT_LEVEL_MADE;
 }
 
-/* Other authors: the numbers of the log, as far as the sums allow them. */
+/* Other authors: the numbers of the log, as far as the sums allow them.  The last ROUND of a full
+ * log may be newer than the accounts, with the same lsn: what control writers have lost in
+ * it takes nothing from the threads. */
 static void balance_other(struct pt_log_reader *r, struct pt_total *e, struct left *left)
 {
     bool thread = is_thread(&e->author);
 
     for (unsigned c = 0; c < PT_LOSS_CAUSES; c++) {
-        uint64_t most = thread ? least_of(left->all, left->threads) : left->all;
+        uint64_t most = thread ? least_of(left->all, left->threads)
+                               : rest_of(left->all, left->threads);
 
         if (!pt_cause_is_of_log(c))
             continue;

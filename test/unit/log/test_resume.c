@@ -837,6 +837,51 @@ START_TEST(lost_in_piece)
 }
 END_TEST
 
+/* n events that the full log does not take, and the end of the round. */
+static void refuse(struct pt_log_writer *w, struct maker *m, unsigned n)
+{
+    struct pt_log_status status = { .status_running = POSIX_TRACE_RUNNING };
+    struct pt_log_author_totals all;
+
+    for (unsigned i = 0; i < n; i++)
+        maker_add(m, 100, 8);
+    ck_assert_int_eq(pt_log_put_packet(w, maker_take(m)), PT_LOG_DISCARDED);
+    all = totals_of(m);
+    ck_assert_int_eq(pt_log_end_round(w, &status, &all, 1), 0);
+}
+
+/* The last ROUND of a full log was replaced, and keeps its lsn: it has later losses of control
+ * writers than the books.  Those of the thread, which the books do not name, stay.  _i: which of
+ * the two comes first in the lists. */
+START_TEST(newer_list)
+{
+    struct pt_log_params params = log_params(POSIX_TRACE_UNTIL_FULL, 1);
+    struct pt_log_tail tail = tail_of(NULL, 0);
+    struct maker *control = &makers[0], *thread = &makers[1];
+    int fd = log_file();
+    struct pt_log_writer *w = log_writer(fd, &params);
+    struct pt_log_reader *r;
+    struct pt_log_books later;
+
+    maker_init(control, 0);
+    maker_init(thread, 2);
+    refuse(w, _i ? thread : control, 10);
+    refuse(w, _i ? control : thread, 10);
+    pt_log_books(w, &tail.booked);
+    refuse(w, control, 15);
+    pt_log_books(w, &later);
+    ck_assert_uint_eq(later.lsn, tail.booked.lsn);
+    pt_log_writer_free(w);
+    tail.author_count = 0;
+    tail.given_unnamed = 10;
+    r = log_reader(fd);
+    ck_assert_int_eq(pt_log_reader_set_tail(r, &tail), 0);
+    check_threads(r, 20, 10, 0);
+    pt_log_reader_free(r);
+    close(fd);
+}
+END_TEST
+
 /* A recovery that was killed had made the file longer than the next one needs: nothing stays
  * after the end mark. */
 START_TEST(longer_file)
@@ -887,6 +932,7 @@ static void add(TCase *t)
     tcase_add_loop_test(t, lost_lists, 0, 80);
     tcase_add_loop_test(t, lost_without_lists, 0, 81);
     tcase_add_test(t, lost_in_piece);
+    tcase_add_loop_test(t, newer_list, 0, 2);
     tcase_add_loop_test(t, longer_file, 0, 3);
 }
 
