@@ -91,20 +91,21 @@ int posixtrace_next_events(trace_id_t trid, struct posixtrace_event *events, siz
                            size_t most, size_t *count);
 
 /*
- * The same, for programs that draw conclusions from the absence of events.  In a log that
- * is damaged, or that has no end and whose last flush round was not finished, the call skips
- * the flush rounds that are not whole and readable: they have events of some threads and
- * not of others.  In a log that keeps the oldest events and was full, it skips those after the last
- * event of the first thread whose events did not fit.  *gap is true if events were skipped, or are
- * missing, between the last event that was returned and the first of these, or the end; and if
- * CLOCK_REALTIME was set between them by more than 10 ms, so that their times cannot be compared.
- * Else it is false.  A recovery of a LOOP log overwrites events that a program that has it open
- * has not read yet: these are missing, too.  Events that the stream itself lost or left out are
- * reported by its own events (POSIX_TRACE_OVERFLOW, STOP, FILTER), in every kind of stream.  Where
- * a filter keeps these out, or an active stream was cleared, *gap reports the loss; in a log before
- * each event of the flush round that has it, and before the next one.  (Of a round with more than
- * 1,048,576 packets, or in a pipe with more than 1 GiB, not before those that come first: they are
- * returned before the end of the round has been read.)
+ * The same, for programs that draw conclusions from the absence of events.  In a log that is
+ * damaged, that could not be written at times (POSIXTRACE_LOST_LOG_ERROR), or that has no end and
+ * whose last flush round was not finished, the call skips the flush rounds that are not whole and
+ * readable: they have events of some threads and not of others.  In a log that keeps the oldest
+ * events and was full, it skips those after the last event of the first thread whose events did not
+ * fit.  *gap is true if events were skipped, or are missing, between the last event that was
+ * returned and the first of these, or the end; and if CLOCK_REALTIME was set between them by more
+ * than 10 ms, so that their times cannot be compared.  Else it is false.  A recovery of a LOOP log
+ * overwrites events that a program that has it open has not read yet: these are missing, too.
+ * Events that the stream itself lost or left out are reported by its own events
+ * (POSIX_TRACE_OVERFLOW, STOP, FILTER), in every kind of stream.  Where a filter keeps these out,
+ * or an active stream was cleared, *gap reports the loss; in a log before each event of the flush
+ * round that has it, and before the next one.  (Of a round with more than 1,048,576 packets, or in
+ * a pipe with more than 1 GiB, not before those that come first: they are returned before the end
+ * of the round has been read.)
  *
  * EINVAL  as posixtrace_next_events(), or gap is NULL
  */
