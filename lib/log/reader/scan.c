@@ -120,6 +120,7 @@ void pt_reader_count_overwritten(struct pt_log_reader *r, uint64_t found)
     n = r->state.events - found;
     r->state.lost[POSIXTRACE_LOST_LOG_OVERWRITTEN] += n;
     r->state.unknown_lost[POSIXTRACE_LOST_LOG_OVERWRITTEN] += n;
+    r->state.log_overrun = POSIX_TRACE_OVERRUN;
 }
 
 /* A log that was written to a pipe and cleared begins after its last clear. */

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include "log/reader/state.h"
+#include "log/writer/state.h"
 #include "log/writer/writer.h"
 #include "log_helpers.h"
 #include "support/run_suite.h"
@@ -109,10 +110,12 @@ static void check_account(int fd, bool complete, uint64_t *lost)
     struct seen_list got = { 0 };
     struct pt_log_reader *r = log_reader(fd);
     struct posixtrace_thread_info t;
+    struct posix_trace_status_info status;
     struct posixtrace_info info;
     unsigned threads = 0;
 
     ck_assert_int_eq(pt_log_reader_complete(r), complete);
+    pt_log_reader_status(r, &status);
     read_all(r, &got);
     for (size_t i = 0; i < got.n; i++)
         got_by[got.at[i].wid]++;
@@ -129,11 +132,29 @@ static void check_account(int fd, bool complete, uint64_t *lost)
         *lost += n;
     }
     ck_assert_uint_eq(threads, AUTHORS);
+    ck_assert(!info.lost[POSIXTRACE_LOST_LOG_OVERWRITTEN] ||
+              status.posix_log_overrun_status == POSIX_TRACE_OVERRUN);
     ck_assert_uint_eq(
         info.lost[POSIXTRACE_LOST_LOG_ERROR] + info.lost[POSIXTRACE_LOST_LOG_OVERWRITTEN], *lost);
     pt_log_reader_free(r);
     free(got.at);
     check_gaps(fd, complete);
+}
+
+static uint64_t lost_by_overwriting(int fd)
+{
+    struct pt_log_reader *r = log_reader(fd);
+    struct posix_trace_status_info status;
+    struct posixtrace_info info;
+    uint64_t lost;
+
+    ck_assert_int_eq(pt_log_reader_info(r, &info), 0);
+    pt_log_reader_status(r, &status);
+    lost = info.lost[POSIXTRACE_LOST_LOG_OVERWRITTEN];
+    ck_assert_int_eq(status.posix_log_overrun_status,
+                     lost ? POSIX_TRACE_OVERRUN : POSIX_TRACE_NO_OVERRUN);
+    pt_log_reader_free(r);
+    return lost;
 }
 
 static void start(void)
@@ -240,6 +261,30 @@ START_TEST(loop_within_the_buffer)
                      _i % 2 ? 0 : -EFBIG);
     pt_log_writer_free(w);
     check_account(fd, true, &lost);
+    close(fd);
+}
+END_TEST
+
+/* A LOOP log overwrites its first events, and the ROUND or status that says so is not there yet: a
+ * reader counts them, and says that the log has an overrun. */
+START_TEST(first_overwritten)
+{
+    struct pt_log_params params = log_params(POSIX_TRACE_LOOP, logs_are_packed() ? 3000 : 20000);
+    int fd = log_file();
+    struct pt_log_writer *w = log_writer(fd, &params);
+    uint64_t ts = 0;
+
+    start();
+    while (!lost_by_overwriting(fd)) {
+        ck_assert_uint_lt(ts, 1000000);
+        for (unsigned i = 0; i < 10; i++)
+            maker_add(&makers[0], ++ts, 8);
+        ck_assert_int_eq(pt_log_put_packet(w, maker_take(&makers[0])), PT_LOG_STORED);
+        ck_assert_int_eq(pt_log_writer_flush(w), 0);
+        if (!pt_log_full(w))
+            ck_assert_int_eq(pt_log_end_round(w, NULL, NULL, 0), 0);
+    }
+    pt_log_writer_free(w);
     close(fd);
 }
 END_TEST
@@ -430,6 +475,7 @@ static void add(TCase *t)
     tcase_add_loop_test(t, full_for_good, 0, 10);
     tcase_add_loop_test(t, full_for_a_while, 0, 10);
     tcase_add_loop_test(t, loop_within_the_buffer, 0, 10);
+    tcase_add_test(t, first_overwritten);
     tcase_add_loop_test(t, clear_fails, 0, 6);
     tcase_add_loop_test(t, part_of_a_header, 0, 4);
     tcase_add_test(t, buffer_overflows);
