@@ -60,8 +60,8 @@ void pt_auto_stop_recover(struct pt_auto_stop *a, struct pt_windows *w);
  * runs again and a START is due.  False also if a call of stop has stopped it meanwhile. */
 bool pt_auto_stop_restart(struct pt_auto_stop *a, struct pt_windows *w);
 /* Called when all events before ts are cleared, after a look at the state: no mark of an older gap
- * is due, and it ends at ts, unless the stream was restarted later: until then it has refused
- * events, and has no mark before later ones.  The clear ends a stop, so a stream that is full has stopped itself
+ * is due.  It ends at ts, unless the stream was restarted later: until then it has refused events,
+ * and nothing marks them.  The clear ends a stop, so a stream that is full has stopped itself
  * since then: that gap stays, with its marks. */
 void pt_auto_stop_clear(struct pt_auto_stop *a, uint64_t ts);
 /* Called by clear when no event is left.  The stream may have stopped itself after the
