@@ -249,6 +249,7 @@ static void map_known(struct pt_self *s)
 static void publish(const struct pt_self *s)
 {
     pt_store_release(&pt_gates, (const uint64_t *)s->page->gates);
+    pt_home_note_namespace(s->page->pid_ns);
     /* Last: a thread that finds this word set finds all the rest. */
     pt_store_release(pt_self_words(), 1u);
 }

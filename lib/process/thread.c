@@ -178,18 +178,16 @@ static struct pt_thread *take_record(struct pt_self *self)
  * that shares our memory (vfork, clone with CLONE_VM) has a process id of its own.
  * If it also runs on the thread-local memory of a thread of ours, that one waits for
  * it and has the record after it: the numbers are that thread's, which the C library
- * keeps there.
+ * keeps there.  In a pid namespace of its own the child is 1, as the process may be.
  */
 static void note_numbers(struct pt_thread *t, const struct pt_self *self)
 {
-    int32_t pid = pt_sys_pid(), tid = pt_sys_tid(), lender;
+    int32_t pid = pt_sys_pid(), tid = pt_sys_tid(), lender = pt_thread_number();
 
-    if (pid != (int32_t)self->pid) {
-        lender = pt_thread_number();
-        if (lender != tid && lender > 0 && !pt_thread_is_gone((int32_t)self->pid, lender)) {
-            pid = (int32_t)self->pid;
-            tid = lender;
-        }
+    if ((pid != (int32_t)self->pid || tid == 1) && lender != tid && lender > 0 &&
+        !pt_thread_is_gone((int32_t)self->pid, lender)) {
+        pid = (int32_t)self->pid;
+        tid = lender;
     }
     pt_store_relaxed(&t->pid, pid);
     pt_store_relaxed(&t->tid, tid);

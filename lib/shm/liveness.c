@@ -362,13 +362,21 @@ uint32_t pt_home_pid(void)
     return home_of((uint32_t)pt_sys_pid());
 }
 
+static pt_u64 home_namespace; /* 0: unknown */
+
+void pt_home_note_namespace(uint64_t ns)
+{
+    pt_store_relaxed(&home_namespace, ns);
+}
+
+/* A thread whose number the C library knows is the home process's.  But the first child in a pid
+ * namespace has the number 1, as may its parent. */
 static bool sees_home(void)
 {
-    const uint64_t *word = pt_load_acquire(&home);
-    uint64_t noted = word ? pt_load_relaxed(word) : 0;
+    uint64_t known = pt_load_relaxed(&home_namespace);
+    int32_t tid = pt_sys_tid();
 
-    return noted == 0 || noted == (uint64_t)pt_sys_pid() ||
-           pt_sys_thread_exists((int32_t)noted, (int32_t)noted);
+    return (tid != 1 && tid == pt_thread_number()) || known == 0 || pt_pid_namespace() == known;
 }
 
 bool pt_thread_is_gone(int32_t pid, int32_t tid)

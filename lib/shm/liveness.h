@@ -94,6 +94,8 @@ void pt_home_note(uint64_t *word);
  */
 bool pt_thread_is_gone(int32_t pid, int32_t tid);
 bool pt_tid_is_gone(int32_t tid);
+/* Notes the pid namespace of the home process; without it, every caller is taken to be in it. */
+void pt_home_note_namespace(uint64_t ns);
 /* The identity of the process of pt_home_pid().  -EMFILE, -ENFILE, -ENOMEM: a part of it could not
  * be read now, with which the process would be taken for another one. */
 int pt_identity_self(struct pt_identity *id);

@@ -4,7 +4,7 @@
  * A thread that ends writes to its slots and chunks.  Each slot says so meanwhile, so that
  * another process does not give the memory of the stream back under it; afterwards it does not.
  * The record of the thread in its process is the next thread's: of one, where two find that its
- * thread has ended.
+ * thread has ended; and not that of a living one.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -126,6 +126,43 @@ static void two_find_a_record(void)
     NEED(posix_trace_shutdown(trid) == 0);
 }
 
+static void *trace_in_a_namespace(void *record)
+{
+    pid_t pid;
+
+    if (unshare(CLONE_NEWPID) != 0)
+        return NULL; /* not allowed */
+    pid = vfork();
+    NEED(pid >= 0);
+    if (pid == 0) {
+        posix_trace_event(tick, NULL, 0);
+        _exit(0);
+    }
+    NEED(waitpid(pid, NULL, 0) == pid);
+    *(struct pt_thread **)record = pt_thread_current();
+    NEED(pt_thread_current() && pt_thread_current()->tid == gettid());
+    return NULL;
+}
+
+/* There the kernel knows no thread of its parent: none is dead for it. */
+static void first_call_in_a_namespace(void)
+{
+    struct pt_thread *record = NULL;
+    pthread_t thread;
+    pthread_key_t key;
+    trace_id_t trid;
+
+    for (unsigned i = 0; i < KEYS; i++)
+        NEED(pthread_key_create(&key, NULL) == 0);
+    NEED(posix_trace_eventid_open("tick", &tick) == 0);
+    NEED(posix_trace_create(0, NULL, &trid) == 0 && posix_trace_start(trid) == 0);
+    run(NULL);
+    NEED(pthread_create(&thread, NULL, trace_in_a_namespace, &record) == 0);
+    NEED(pthread_join(thread, NULL) == 0);
+    NEED(pt_thread_current() && record != pt_thread_current());
+    NEED(posix_trace_shutdown(trid) == 0);
+}
+
 static void in_a_child(void (*test)(void))
 {
     pid_t pid = fork();
@@ -146,6 +183,7 @@ int main(void)
     pthread_t thread;
 
     in_a_child(two_find_a_record);
+    in_a_child(first_call_in_a_namespace);
     alarm(HANG_S);
     NEED(posix_trace_eventid_open("tick", &tick) == 0);
     for (unsigned i = 0; i < STREAMS; i++)
