@@ -13,6 +13,7 @@
  *   wake; shm mapping_list, hostile_end
  *                   single steps are valgrind's
  *   space           a limit of address space is valgrind's own, too
+ *   thread_end      in part: vfork() is a fork() there
  *   scribbled       it takes many minutes; nothing was found in the first two
  *   preload io, preload descriptors
  *                   valgrind does not know epoll_pwait2() and an ioctl() of terminals
