@@ -25,7 +25,6 @@
  */
 #include <errno.h>
 #include <string.h>
-#include "base/sys.h"
 #include "process/gates.h"
 #include "process/join.h"
 #include "shm/liveness.h"

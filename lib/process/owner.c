@@ -8,7 +8,6 @@
 #include <unistd.h>
 #include "base/annotate.h"
 #include "base/clock.h"
-#include "base/sys.h"
 #include "process/owner.h"
 #include "shm/liveness.h"
 #include "shm/slot.h"

@@ -232,7 +232,7 @@ static inline struct pt_thread *pt_thread_current(void)
 
 static inline bool pt_thread_is(const struct pt_thread *t, unsigned taken)
 {
-    return (pt_load_relaxed(&t->taken) & (PT_THREAD_TURN - 1u)) == taken;
+    return pt_load_relaxed(&t->taken) % PT_THREAD_TURN == taken;
 }
 
 /* The calling thread's record, made if need be; NULL: no memory, or this is a child that a handler

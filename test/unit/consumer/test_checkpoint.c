@@ -485,19 +485,24 @@ START_TEST(killed_before_slots_are_free)
 END_TEST
 
 /* A process that starts a stream, and then dies. */
-static pid_t start_in_child(int policy, int fd, void (*die)(trace_id_t))
+static pid_t start_in_child_of(int policy, int log_policy, int fd, void (*die)(trace_id_t))
 {
     pid_t pid = fork();
 
     ck_assert_int_ge(pid, 0);
     if (pid == 0) {
-        trace_id_t trid = make(policy, fd);
+        trace_id_t trid = make_of(policy, log_policy, fd);
 
         if (posix_trace_start(trid) != 0)
             _exit(1);
         die(trid);
     }
     return pid;
+}
+
+static pid_t start_in_child(int policy, int fd, void (*die)(trace_id_t))
+{
+    return start_in_child_of(policy, POSIX_TRACE_APPEND, fd, die);
 }
 
 static void die_cleared(trace_id_t trid)
@@ -605,19 +610,13 @@ static void check_threads(int fd, uint64_t traced)
  * of others, whose slots are released meanwhile. */
 static void die_before_positions(trace_id_t trid)
 {
-    pthread_barrier_t barrier;
-    pthread_t stander;
-    struct pt_slot *slot;
+    struct stander stander;
 
-    pthread_barrier_init(&barrier, NULL, 2);
-    ck_assert_int_eq(pthread_create(&stander, NULL, stand, &barrier), 0);
-    pthread_barrier_wait(&barrier);
-    slot = slot_of_last_writer(live_of(trid)->seg);
-    pt_store_seqcst(&slot->inside, (uint64_t)-1);
+    stop_inside(&stander, trid);
     trace_batch();
     for (unsigned n = 0; n < 3; n++)
         flush(trid);
-    pt_store_seqcst(&slot->inside, (uint64_t)0);
+    pt_store_seqcst(&stander.slot->inside, (uint64_t)0);
     dies = true;
     flush(trid);
 }
@@ -627,18 +626,11 @@ START_TEST(killed_before_positions)
 {
     int fd = log_file();
     struct posixtrace_recover_report report;
-    pid_t pid = fork();
+    pid_t pid;
 
-    ck_assert_int_ge(pid, 0);
-    if (pid == 0) {
-        trace_id_t trid;
-
-        log_size = 1;
-        trid = make_of(policies[_i % 3], log_policies[_i / 3], fd);
-        if (posix_trace_start(trid) != 0)
-            _exit(1);
-        die_before_positions(trid);
-    }
+    log_size = 1;
+    pid = start_in_child_of(policies[_i % 3], log_policies[_i / 3], fd, die_before_positions);
+    log_size = 0;
     await_kill(pid);
     check_threads(fd, EVENTS + BATCH);
     ck_assert_int_eq(posixtrace_log_recover(fd, &report, sizeof report), 0);

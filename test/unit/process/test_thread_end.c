@@ -11,7 +11,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <trace.h>
-#include "base/sys.h"
 #include "process/thread.h"
 #include "shm/slot.h"
 #include "stream/handle.h"
@@ -101,20 +100,27 @@ static void *run_meanwhile(void *record)
 }
 
 /* The library does not notice the ends of threads, since the program has many keys. */
-static void two_find_a_record(void)
+static trace_id_t start_with_keys(void)
 {
-    struct pt_thread *ended = NULL, *fast_one = NULL, *slow_one = NULL;
-    pthread_t dead, fast, late;
     pthread_key_t key;
     trace_id_t trid;
 
     for (unsigned i = 0; i < KEYS; i++)
         NEED(pthread_key_create(&key, NULL) == 0);
-    NEED(pthread_barrier_init(&found, NULL, 2) == 0 &&
-         pthread_barrier_init(&claimed, NULL, 2) == 0);
     NEED(posix_trace_eventid_open("tick", &tick) == 0);
     NEED(posix_trace_create(0, NULL, &trid) == 0 && posix_trace_start(trid) == 0);
     run(NULL);
+    return trid;
+}
+
+static void two_find_a_record(void)
+{
+    struct pt_thread *ended = NULL, *fast_one = NULL, *slow_one = NULL;
+    pthread_t dead, fast, late;
+    trace_id_t trid = start_with_keys();
+
+    NEED(pthread_barrier_init(&found, NULL, 2) == 0 &&
+         pthread_barrier_init(&claimed, NULL, 2) == 0);
     NEED(pthread_create(&dead, NULL, run_slowly, &ended) == 0 && pthread_join(dead, NULL) == 0);
     while (__real_pt_sys_thread_exists(ended->pid, ended->tid))
         sched_yield();
@@ -150,14 +156,8 @@ static void first_call_in_a_namespace(void)
 {
     struct pt_thread *record = NULL;
     pthread_t thread;
-    pthread_key_t key;
-    trace_id_t trid;
+    trace_id_t trid = start_with_keys();
 
-    for (unsigned i = 0; i < KEYS; i++)
-        NEED(pthread_key_create(&key, NULL) == 0);
-    NEED(posix_trace_eventid_open("tick", &tick) == 0);
-    NEED(posix_trace_create(0, NULL, &trid) == 0 && posix_trace_start(trid) == 0);
-    run(NULL);
     NEED(pthread_create(&thread, NULL, trace_in_a_namespace, &record) == 0);
     NEED(pthread_join(thread, NULL) == 0);
     NEED(pt_thread_current() && record != pt_thread_current());
