@@ -38,11 +38,12 @@ static bool is_log_of(const struct statx *file, const struct pt_seg_header *h)
 static bool is_left_by(const struct statx *file, int dir, const char *segment,
                        struct pt_seg_header *h)
 {
+    enum pt_liveness is;
     struct stat st;
 
     return pt_seg_is_name(segment) &&
            pt_seg_read_header(dir, pt_place_uid(), segment, h, &st) == 0 && is_log_of(file, h) &&
-           pt_seg_look_at_owner(dir, pt_place_uid(), segment, h, &st) == PT_DEAD &&
+           pt_seg_look_at_owner(dir, pt_place_uid(), segment, h, &st, &is) == 0 && is == PT_DEAD &&
            is_log_of(file, h);
 }
 

@@ -110,7 +110,7 @@ static int read_names(struct names *n)
     return r;
 }
 
-/* 1; 0: the stream has been shut down since, or is being made. */
+/* 1; 0: the stream has been shut down or removed since, or is being made. */
 static int look_at(const char *name, struct pt_seg_header *h, struct posixtrace_stream *s)
 {
     int dir = pt_dir_open(false), e;
@@ -124,7 +124,7 @@ static int look_at(const char *name, struct pt_seg_header *h, struct posixtrace_
     s->liveness = POSIXTRACE_LIVENESS_UNKNOWN;
     e = pt_seg_read_header(dir, pt_place_uid(), name, h, &st);
     if (e == 0)
-        live = pt_seg_look_at_owner(dir, pt_place_uid(), name, h, &st);
+        e = pt_seg_look_at_owner(dir, pt_place_uid(), name, h, &st, &live);
     close(dir);
     if (e == -ENOENT || (e == 0 && is_being_made(h, live)))
         return 0;

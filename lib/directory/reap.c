@@ -185,8 +185,10 @@ static bool reap_segment(const struct reaping *r, const char *file, struct pt_le
 {
     struct pt_seg_header *h = pt_seg_new_headers(1);
     struct stat st = { 0 };
+    enum pt_liveness is;
     int e = h ? pt_seg_read_header(r->dir, r->uid, file, h, &st) : -ENOMEM;
-    bool dead = e == 0 && pt_seg_look_at_owner(r->dir, r->uid, file, h, &st) == PT_DEAD;
+    bool dead = e == 0 && pt_seg_look_at_owner(r->dir, r->uid, file, h, &st, &is) == 0 &&
+                is == PT_DEAD;
     bool go = e == -EINVAL && is_unfinished(r, file, h, &st);
 
     if (dead) {

@@ -165,12 +165,17 @@ int pt_seg_read_header(int dir, uid_t uid, const char *file, struct pt_seg_heade
     return r;
 }
 
-enum pt_liveness pt_seg_look_at_owner(int dir, uid_t uid, const char *file, struct pt_seg_header *h,
-                                      struct stat *st)
+int pt_seg_look_at_owner(int dir, uid_t uid, const char *file, struct pt_seg_header *h,
+                         struct stat *st, enum pt_liveness *is)
 {
-    enum pt_liveness is = pt_owner_liveness(h, st->st_dev, st->st_ino);
+    int r = 0;
 
-    return is == PT_DEAD && pt_seg_read_header(dir, uid, file, h, st) < 0 ? PT_UNKNOWN : is;
+    *is = pt_owner_liveness(h, st->st_dev, st->st_ino);
+    if (*is == PT_DEAD)
+        r = pt_seg_read_header(dir, uid, file, h, st);
+    if (r < 0)
+        *is = PT_UNKNOWN;
+    return r;
 }
 
 bool pt_seg_is_ours(int fd, struct stat *st)

@@ -124,10 +124,10 @@ int pt_seg_read_header(int dir, uid_t uid, const char *file, struct pt_seg_heade
  * Of a header that was read: is the owner dead?  Then h and st are read again, and the answer is
  * of that copy.  The first one may be of a time before the owner started the stream, began the next
  * piece of its log, or completed it; a caller decides about a dead owner's stream by the second one
- * only.  PT_UNKNOWN also where that cannot be read.
+ * only.  Errors as of pt_seg_read_header(), of the second reading: *is is PT_UNKNOWN then.
  */
-enum pt_liveness pt_seg_look_at_owner(int dir, uid_t uid, const char *file, struct pt_seg_header *h,
-                                      struct stat *st);
+int pt_seg_look_at_owner(int dir, uid_t uid, const char *file, struct pt_seg_header *h,
+                         struct stat *st, enum pt_liveness *is);
 
 /* The table of processes, to be freed by the caller; errors as pt_seg_read_header(). */
 int pt_seg_read_procs(int dir, uid_t uid, const char *file, struct pt_proc **procs,

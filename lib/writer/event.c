@@ -305,17 +305,23 @@ static void record_in(struct pt_self *self, struct pt_thread *t, unsigned level,
         pt_chain_follow(self, t, level, &t->writers[level][bit], id, data, len, addr);
 }
 
-/* A thread for which there is no memory at all: its losses are counted in the streams. */
-static void count_stranger(struct pt_self *self, uint32_t id)
+/* A thread for which there is no memory at all: its losses are counted in the streams.  False: this
+ * is a child that was forked since the caller found self, which is its parent's. */
+static bool count_stranger(struct pt_self *self, uint32_t id)
 {
     struct pt_stranger stranger;
     uint64_t open, bit;
 
     pt_thread_stranger_begin(&stranger);
+    if (pt_self_peek() != self) {
+        pt_thread_stranger_end(&stranger);
+        return false;
+    }
     open = pt_load_seqcst(&self->page->gates[id]) & ~pt_load_seqcst(&self->page->shadows);
     pt_for_each_bit(bit, open) count_no_writer(
         self, (unsigned)bit, pt_load_seqcst(&self->page->epoch[bit]), PT_LOST_NO_MEMORY);
     pt_thread_stranger_end(&stranger);
+    return true;
 }
 
 /* For streams that a forked child inherits, the parent's gates decide which would have the
@@ -378,9 +384,7 @@ void pt_event_slow(uint32_t id, const void *data, size_t len, uint64_t addr, uin
         len = 0;
     t = pt_thread_get(self);
     if (pt_unlikely(!t)) {
-        if (pt_self_peek() == self)
-            count_stranger(self, id);
-        else
+        if (!count_stranger(self, id))
             pt_event_slow(id, data, len, addr, frame);
         return;
     }

@@ -265,6 +265,37 @@ START_TEST(listed)
 }
 END_TEST
 
+static void remove_segment(void)
+{
+    int dir = pt_dir_open(false);
+
+    ck_assert_int_eq(unlinkat(dir, segment, 0), 0);
+    close(dir);
+}
+
+static int refuse_stream(void *none, const struct posixtrace_stream *s)
+{
+    (void)none;
+    return s->liveness + 1;
+}
+
+/* Another process has removed the dead stream: it is not there, rather than unknown. */
+START_TEST(removed)
+{
+    struct posixtrace_stream s;
+    pid_t is;
+
+    begin("log", be_blank);
+    is = program;
+    program = 0;
+    ck_assert(list(&s));
+    meanwhile = remove_segment;
+    program = is;
+    ck_assert_int_eq(posixtrace_stream_list(refuse_stream, NULL), 0);
+    ck_assert_uint_eq(kills, 1);
+}
+END_TEST
+
 /* The magic number comes last. */
 static void store_magic(uint64_t magic)
 {
@@ -372,6 +403,7 @@ static void add(TCase *tc)
     tcase_add_test(tc, in_next_piece);
     tcase_add_test(tc, settled_in_next_piece);
     tcase_add_test(tc, listed);
+    tcase_add_test(tc, removed);
     tcase_add_test(tc, finished);
     tcase_add_test(tc, names_used);
 }
