@@ -135,7 +135,7 @@ int pt_filter_callback_exchange(struct pt_self *self, unsigned bit, uint32_t id,
     if (!all)
         return -ENOMEM;
     *old = pt_exchange_seqcst(&all->of[id], fresh);
-    pt_store_release(&self->page->stream[bit].handled, 1u);
+    pt_store_seqcst(&self->page->stream[bit].handled, 1u); /* before the gates: process/gates.c */
     return 0;
 }
 

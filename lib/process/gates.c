@@ -4,10 +4,13 @@
  * See gates.h.
  *
  * pt_gates_named() runs without the control lock, in a process that may not be a controller.  It
- * changes a gate from ask to open or closed, by compare-and-exchange, and then checks that the
- * filter is still the same.  If not, it restores ask, which is right for any filter, and starts
- * again.  Between the two a new filter may not be applied to the type that is just being opened;
- * set_filter in the same process waits, because this runs inside, like an event.
+ * changes a gate from ask to open or closed, by compare-and-exchange, and then checks that all that
+ * it has decided by is still the same: the stream, its filter, the functions of the process.  If
+ * not, it restores ask, which is right for any filter, and starts again.  A gate is restored only
+ * as long as a controller would open it: a controller changes the state, the filter or the place in
+ * a chain first, then the gates, so whoever comes last with a gate has seen the change.  Between
+ * the two a new filter may not be applied to the type that is just being opened; set_filter in the
+ * same process waits, because this runs inside, like an event.
  */
 #include <stdlib.h>
 #include "base/assert.h"
@@ -97,6 +100,25 @@ int pt_gates_make_room(const struct pt_gates *g, struct pt_page *page, unsigned 
                                                                   : 0;
 }
 
+/* May a gate of that type be open, for all that its stream's segment says? */
+static bool may_be_open(const struct pt_seg_header *h, uint32_t id)
+{
+    return pt_state_runs(pt_load_seqcst(&h->state)) && !pt_load_seqcst(&h->is_successor) &&
+           pt_seg_wants(h, pt_seg_filter(h), id);
+}
+
+/* Restores ask: the filter that has decided the gate may not be in force any more. */
+static void ask_again(struct pt_page *page, unsigned bit, const struct pt_seg_header *h,
+                      uint32_t id)
+{
+    bool asks = false;
+
+    while (may_be_open(h, id) != asks) {
+        asks = !asks;
+        pt_page_set_gate(page, bit, id, asks ? PT_GATE_ASK : PT_GATE_CLOSED);
+    }
+}
+
 /* Decides a gate that is ask. */
 static void settle(const struct pt_gates *g, struct pt_page *page, unsigned bit, uint32_t id)
 {
@@ -112,41 +134,37 @@ static void settle(const struct pt_gates *g, struct pt_page *page, unsigned bit,
         gate != PT_GATE_ASK && (word & both) == both &&
         !pt_cas_seqcst(&page->gates[id], &word, (word & ~both) | (gate == PT_GATE_OPEN ? own : 0)))
         ;
-}
-
-/* Called when the filter has changed meanwhile: the gate may have been closed by the old one. */
-static void ask_again(struct pt_page *page, unsigned bit, const struct pt_seg_header *h,
-                      uint32_t id)
-{
-    if (pt_state_runs(pt_load_seqcst(&h->state)) && pt_seg_wants(h, pt_seg_filter(h), id))
-        pt_page_set_gate(page, bit, id, PT_GATE_ASK);
+    if (gate == PT_GATE_OPEN && pt_filter_callback_decides(page, bit, id))
+        ask_again(page, bit, g->h, id);
 }
 
 /* Decides the type in one stream; the first time also types from before the process joined. */
-static void settle_stream(struct pt_self *self, unsigned bit, const struct pt_seg *seg, uint32_t id)
+static void settle_stream(struct pt_self *self, unsigned bit, uint32_t id)
 {
-    uint32_t first, end;
-    struct pt_gates g;
-    uint64_t mark;
+    uint32_t first = id, end = id;
+    bool same = false;
 
-    for (int tries = 0; tries < 4; tries++) {
-        bool same;
+    for (int tries = 0; !same; tries++) {
+        uint64_t epoch = pt_load_seqcst(&self->page->epoch[bit]), mark;
+        const struct pt_seg *seg = pt_self_segment(self, bit, epoch);
+        struct pt_gates g;
 
+        for (uint32_t i = first; seg && i < end; i++)
+            ask_again(self->page, bit, seg->h, i);
+        if (!seg || tries == 4)
+            return;
         pt_gates_init(&g, seg->h, self->names);
-        mark = pt_load_seqcst(&self->page->epoch[bit]) << 32 ^ g.version;
+        mark = epoch << 32 ^ g.version;
         first = pt_load_relaxed(&self->settled[bit]) == mark ? id : 1;
         end = first == id ? id + 1 : pt_names_end(self->names);
-        for (uint32_t i = first; g.expression && i < end; i++)
+        /* Without an expression only what was restored is to be decided. */
+        for (uint32_t i = first; (g.expression || tries > 0) && i < end; i++)
             settle(&g, self->page, bit, i);
-        same = pt_load_seqcst(&seg->h->filter_now) == g.version;
+        same = pt_load_seqcst(&seg->h->filter_now) == g.version &&
+               pt_load_seqcst(&self->page->epoch[bit]) == epoch;
         if (same)
             pt_store_relaxed(&self->settled[bit], mark);
-        else
-            for (uint32_t i = first; i < end; i++)
-                ask_again(self->page, bit, seg->h, i);
         pt_gates_deinit(&g);
-        if (same)
-            return;
     }
 }
 
@@ -157,13 +175,8 @@ void pt_gates_named(struct pt_self *self, uint32_t id)
     if (pt_load_acquire(&self->page->shadows) == 0 || !(t = pt_thread_get(self)) ||
         !pt_thread_enter(t))
         return;
-    for (unsigned bit = 0; bit < PT_STREAMS; bit++) {
-        struct pt_seg *seg = NULL;
-
+    for (unsigned bit = 0; bit < PT_STREAMS; bit++)
         if (pt_page_shadow(self->page, bit))
-            seg = pt_self_segment(self, bit, pt_load_seqcst(&self->page->epoch[bit]));
-        if (seg)
-            settle_stream(self, bit, seg, id);
-    }
+            settle_stream(self, bit, id);
     pt_thread_leave(t);
 }

@@ -266,8 +266,12 @@ enum pt_stream_state { PT_SUSPENDED, PT_RUNNING, PT_AUTOSTOPPED, PT_HALTED };
 #define pt_state_turn(w, state) (((w) & ~(uint64_t)3) | (unsigned)(state))
 #define pt_state_of(w)          ((unsigned)((w)&3u))
 #define pt_state_is_full(w)     (((w)&2u) != 0)
-/* Started, and not stopped by a call since. */
-#define pt_state_runs(w) (pt_state_of(w) == PT_RUNNING || pt_state_of(w) == PT_AUTOSTOPPED)
+/* Started, and not stopped by a call since.  A function: its argument is often a load, and a second
+ * one could find the stream restarted. */
+static inline bool pt_state_runs(uint64_t word)
+{
+    return pt_state_of(word) == PT_RUNNING || pt_state_of(word) == PT_AUTOSTOPPED;
+}
 
 /* Control lock: bits 0-21 thread id of the holder, 0: free; 22-36 index + 1 of the
  * control writer's slot; 37-63 counts the changes of hands. */

@@ -21,8 +21,12 @@ static uint64_t ticks_of(int64_t ns, uint64_t mult)
 
 /* ---- decisions ---- */
 
-#define named(pair)   (2 * ((uint64_t)(pair) + 1))
-#define is_open(next) ((next) == 0 || ((next)&1u))
+#define named(pair) (2 * ((uint64_t)(pair) + 1))
+
+static bool is_open(uint64_t next)
+{
+    return next == 0 || (next & 1u);
+}
 
 /* The pair that a closed decision names, valid for any value. */
 static uint32_t pair_of(uint64_t next)

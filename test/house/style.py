@@ -5,6 +5,9 @@
 files and lines, white space, and that nothing was left for later.
 
 usage: style.py SOURCE_ROOT
+
+A macro with a lower-case name looks like a function, so it may use each argument once: the
+argument may be an atomic load, and two of them two values.
 """
 
 import os
@@ -23,6 +26,21 @@ MAX_LINES, MAX_COLUMNS = 1000, 100
 LEFT_OVER = re.compile(r'\b(TO' r'DO|FIX' r'ME|X' r'XX|HA' r'CK)\b')
 # Statements that were commented out: a comment line that ends like one.
 DISABLED = re.compile(r'^\s*(//.*[;{}]\s*$|#\s*if\s+0\b)', re.M)
+# The body ends at the line end that no backslash precedes.
+MACRO = re.compile(r'^[ \t]*#[ \t]*define[ \t]+([a-z]\w*)\(([^)\n]*)\)((?:[^\n]|(?<=\\)\n)*)', re.M)
+NOT_EVALUATED = re.compile(r'(sizeof|__typeof__) ?\([^()]*\)|#\s*\w+')
+ADDRESSES = {"lib/base/atomics.h": "p"}  # an address, which no caller loads
+
+
+def used_twice(path, text):
+    """Yields line, macro and argument."""
+    for match in MACRO.finditer(text):
+        name, arguments, body = match.groups()
+        body = NOT_EVALUATED.sub("", body)
+        for argument in (a.strip() for a in arguments.split(",")):
+            if argument.isidentifier() and argument != ADDRESSES.get(path) and \
+                    len(re.findall(rf'(?<![.>\w]){argument}\b', body)) > 1:
+                yield text.count("\n", 0, match.start()) + 1, name, argument
 
 
 def findings(path, text):
@@ -49,6 +67,8 @@ def findings(path, text):
     if C.search(path):
         for match in DISABLED.finditer(text):
             yield f"{path}:{text.count(chr(10), 0, match.start()) + 1}: code that is switched off"
+        for number, name, argument in used_twice(path, text):
+            yield f"{path}:{number}: {name}() uses {argument} twice, so it is to be a function"
 
 
 def self_check():
@@ -58,8 +78,10 @@ def self_check():
     assert not list(findings("a.py", "#!x\n" + head))
     for bad in ("int a;\n", head + "\tint a;\n", head + "int a; \n", head + "int a;",
                 head + "/* TO" "DO */\n", head + "// f();\n", head + "#if 0\n#endif\n",
-                head + "x" * 101 + "\n", head + "\n" * 1000):
+                head + "x" * 101 + "\n", head + "\n" * 1000,
+                head + "#define runs(w) ((w) == 1 || \\\n    (w) == 2)\n"):
         assert list(findings("a.c", bad)), bad[:80]
+    assert not list(findings("a.c", head + "#define size(x) (sizeof(x) + (x)->x)\n#define B(x) x x\n"))
     assert list(findings("a.js", head + "x" * 101 + "\n"))
     assert not list(findings("a.html", "<!doctype html>\n" + head))
     with tempfile.TemporaryDirectory() as folder:
