@@ -220,6 +220,14 @@ void pt_collect_note_gap(struct pt_collect *r, uint64_t from)
         r->gap_to = to;
 }
 
+void pt_collect_clear(struct pt_collect *r, uint64_t ts)
+{
+    if (r->gap_to < ts)
+        r->gap_to = 0;
+    else if (r->gap_from < ts)
+        r->gap_from = ts;
+}
+
 static int put_gap(struct pt_collect *r)
 {
     const struct pt_losses *x = &r->live->losses;

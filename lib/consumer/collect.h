@@ -92,6 +92,8 @@ int pt_collect_put_made(struct pt_collect *r, uint32_t id, uint64_t ts, const vo
 /* LOOP has taken away, since the round has begun, events that it would have written, the first of
  * them with that time: the round gets OVERFLOW and RESUME around them. */
 void pt_collect_note_gap(struct pt_collect *r, uint64_t from);
+/* The stream was cleared up to ts: a gap before it that no round has marked yet gets no marks. */
+void pt_collect_clear(struct pt_collect *r, uint64_t ts);
 
 /* collect_chunk.c: the parts of pt_collect_write that look at records. */
 /* Reads START and STOP before all other chunks, whose events depend on them.  AGAIN: LOOP has

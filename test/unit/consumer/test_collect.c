@@ -483,6 +483,43 @@ START_TEST(overflows_in_order)
 }
 END_TEST
 
+/* A round finds that events of 1000 to 2000 were overwritten while it writes them, and fails before
+ * it has marked that; the stream is cleared meanwhile.  Counts the marks of the next round. */
+static unsigned marks_after_clear(uint64_t clear)
+{
+    struct made made = { 0 };
+    struct pt_collect_sink sink = { note_made, &made };
+    struct pt_collect r;
+
+    memset(&t, 0, sizeof t);
+    ring_create(&t.seg, 64000);
+    t.seg.g.attr.stream_policy = POSIX_TRACE_LOOP;
+    ck_assert_int_eq(pt_consumer_init(&t.live, &t.seg), 0);
+    ck_assert_int_eq(pt_collect_init(&r, &t.live, &sink), 0);
+    t.live.watermark = 3000;
+    t.seg.h->lost_last_ts = 2000;
+    pt_collect_note_gap(&r, 1000);
+    t.seg.h->lost_last_ts = 0; /* the loss itself is another matter */
+    ck_assert_int_eq(pt_consumer_clear(&t.live, clear), 0);
+    pt_collect_clear(&r, clear);
+    t.live.watermark = 4000;
+    ck_assert_int_eq(pt_collect_write(&r), 0);
+    for (unsigned i = 0; i < made.count; i++)
+        ck_assert_uint_ge(made.ts[i], clear);
+    pt_collect_deinit(&r);
+    pt_consumer_deinit(&t.live);
+    ring_remove(&t.seg);
+    return made.count;
+}
+
+START_TEST(gap_before_a_clear)
+{
+    ck_assert_uint_eq(marks_after_clear(500), 2);
+    ck_assert_uint_eq(marks_after_clear(1500), 2);
+    ck_assert_uint_eq(marks_after_clear(2500), 0);
+}
+END_TEST
+
 /* The stream is full since that time, empty, and was cleared at 1000: does it run then? */
 static bool runs_after_clear(uint64_t since)
 {
@@ -841,6 +878,7 @@ static void add(TCase *tc)
     tcase_add_loop_test(tc, gap_found_after_a_later_one, 0, 2);
     tcase_add_test(tc, full_twice_between_two_rounds);
     tcase_add_test(tc, overflows_in_order);
+    tcase_add_test(tc, gap_before_a_clear);
     tcase_add_test(tc, full_after_clear);
     tcase_add_loop_test(tc, overwritten_within_a_round, 0, 2);
     tcase_add_loop_test(tc, gap_before_a_kill, 0, sizeof thens / sizeof *thens);
