@@ -81,7 +81,8 @@ struct posixtrace_info {
     uint64_t reserved_bytes; /* event memory reserved */
     uint64_t advised_size;   /* stream-min-size that would have avoided the loss; 0: none seen */
     uint64_t skipped_bytes;  /* logs: bytes that were not readable */
-    int flush_error;         /* logs: first error number of a failed flush, or 0 */
+    int flush_error;         /* first error number of a failed flush, or 0: of a log, since it was
+                              * cleared; of an active stream, since it was reported */
     bool barrier;            /* membarrier is in use; else it is refused, writers use full fences */
     uint64_t set_back;       /* logs: how often CLOCK_REALTIME was set back, so that times repeat */
     char host[64];           /* name of the machine that recorded (nodename); "" if unknown */

@@ -232,6 +232,7 @@ static int ask_owner_to_flush(struct pt_stream *s)
 {
     struct pt_seg_header *h = s->seg->h;
 
+    pt_store_seqcst(&s->flush_since, pt_load_seqcst(&h->flush_errors) | UINT64_C(1) << 32);
     pt_store_seqcst(&h->flush_asked_from, 1u);
     pt_add_seqcst(&h->flush_futex, 1u);
     pt_futex_wake_all(&h->flush_futex);

@@ -320,9 +320,23 @@ static bool is_full(const struct pt_seg *seg, uint64_t state)
            pt_load_relaxed(&h->used_chunks) >= pt_seg_chunk_count(seg);
 }
 
-/* The status that the owner's flush thread has stored in the segment. */
-static void foreign_flush_status(const struct pt_seg_header *h, struct pt_flush_status *st)
+/* The error that a flush of this stream has met, whether or not the creator has asked meanwhile;
+ * before the first one, the error that the creator would get. */
+static int foreign_flush_error(const struct pt_stream *s)
 {
+    const struct pt_seg_header *h = s->seg->h;
+    uint64_t since = pt_load_seqcst(&s->flush_since);
+    uint32_t errors = pt_load_seqcst(&h->flush_errors);
+
+    if (!since)
+        return (int)pt_load_seqcst(&h->flush_error);
+    return errors == (uint32_t)since ? 0 : (int)(errors & PT_FLUSH_ERRNO);
+}
+
+/* The status that the owner's flush thread has stored in the segment. */
+static void foreign_flush_status(const struct pt_stream *s, struct pt_flush_status *st)
+{
+    const struct pt_seg_header *h = s->seg->h;
     /* Loaded before the bits: the flush thread sets the bit before it takes the request. */
     bool asked = pt_load_seqcst(&h->flush_asked_from) != 0;
     uint32_t bits = pt_load_seqcst(&h->flush_state);
@@ -330,19 +344,24 @@ static void foreign_flush_status(const struct pt_seg_header *h, struct pt_flush_
     st->flushing = asked || (bits & PT_FLUSHING);
     st->log_overrun = (bits & PT_LOG_OVERRUN) != 0;
     st->log_full = (bits & PT_LOG_FULL) != 0;
-    st->error = (int)pt_load_seqcst(&h->flush_error);
+    st->error = foreign_flush_error(s);
 }
 
-/* Only the creator resets it, and no child that a handler has forked in this call. */
-static bool take_overrun(const struct pt_stream *s)
+/* Returns whether events were lost in the stream.  Only the creator resets that and what flush
+ * has, and no child that a handler has forked in this call. */
+static bool take_pending(const struct pt_stream *s, struct pt_flush_status *flush)
 {
-    bool resets = s->kind != PT_STREAM_ATTACHED, overrun;
+    bool resets, overrun;
     struct pt_seg_header *h = s->seg->h;
     sigset_t before;
 
     pt_thread_hold_signals(&before);
-    overrun = resets && pt_stream_is_ours(s) ? pt_exchange_seqcst(&h->overrun, 0u)
-                                             : pt_load_seqcst(&h->overrun);
+    resets = s->kind != PT_STREAM_ATTACHED && pt_stream_is_ours(s);
+    overrun = resets ? pt_exchange_seqcst(&h->overrun, 0u) : pt_load_seqcst(&h->overrun);
+    if (s->flusher)
+        pt_flusher_status(s->flusher, flush, resets);
+    else if (s->kind == PT_STREAM_ATTACHED)
+        foreign_flush_status(s, flush);
     pt_thread_let_signals(&before);
     return overrun;
 }
@@ -360,12 +379,8 @@ void pt_stream_status(struct pt_stream *s, struct posix_trace_status_info *statu
                                                                    : POSIX_TRACE_SUSPENDED;
     status->posix_stream_full_status = is_full(s->seg, state) ? POSIX_TRACE_FULL
                                                               : POSIX_TRACE_NOT_FULL;
-    status->posix_stream_overrun_status = take_overrun(s) ? POSIX_TRACE_OVERRUN
-                                                          : POSIX_TRACE_NO_OVERRUN;
-    if (s->flusher)
-        pt_flusher_status(s->flusher, &flush, true);
-    else if (s->kind == PT_STREAM_ATTACHED)
-        foreign_flush_status(h, &flush);
+    status->posix_stream_overrun_status = take_pending(s, &flush) ? POSIX_TRACE_OVERRUN
+                                                                  : POSIX_TRACE_NO_OVERRUN;
     status->posix_stream_flush_status = flush.flushing ? POSIX_TRACE_FLUSHING
                                                        : POSIX_TRACE_NOT_FLUSHING;
     status->posix_stream_flush_error = flush.error;

@@ -26,15 +26,40 @@
 #define CLOCK_PAUSE_NS UINT64_C(64000000000)
 #define CLOCKS_A_PAUSE 64u
 
-static void note_error(struct pt_flusher *f, int e)
+static void count_error(struct pt_seg_header *h, uint32_t number)
 {
-    uint32_t none = 0;
+    uint32_t errors = pt_load_relaxed(&h->flush_errors) | PT_FLUSH_ERRNO;
 
-    if (e < 0 && pt_cas_seqcst((uint32_t *)&f->error, &none, (uint32_t)-e))
-        pt_store_seqcst(&f->stream->seg->h->flush_error, (uint32_t)-e);
+    pt_store_seqcst(&h->flush_errors, errors + 1 + (number & PT_FLUSH_ERRNO));
 }
 
-/* The status that can be seen from outside, see layout.h. */
+/* Another thread may reset flush_error meanwhile, which takes nothing from the log's own number and
+ * from the count. */
+static void note_error(struct pt_flusher *f, int e)
+{
+    struct pt_seg_header *h = f->stream->seg->h;
+    uint32_t none = 0;
+
+    if (e >= 0)
+        return;
+    if (!f->first_error)
+        f->first_error = -e;
+    count_error(h, (uint32_t)-e);
+    pt_cas_seqcst(&h->flush_error, &none, (uint32_t)-e);
+}
+
+/* As in a new log: no overrun and no error is pending, of no request either. */
+static void forget_errors(struct pt_flusher *f)
+{
+    struct pt_seg_header *h = f->stream->seg->h;
+
+    f->first_error = 0;
+    count_error(h, 0);
+    pt_store_seqcst(&h->flush_error, 0u);
+    pt_and_seqcst(&h->flush_state, ~PT_LOG_OVERRUN);
+}
+
+/* The status, which other processes see, too: see layout.h. */
 static void show(struct pt_flusher *f, uint32_t bit, uint32_t on)
 {
     if (on)
@@ -105,7 +130,7 @@ static int put_clock(struct pt_flusher *f, bool last)
     return e;
 }
 
-void pt_flush_names_and_syncs(struct pt_flusher *f, bool last)
+int pt_flush_names_and_syncs(struct pt_flusher *f, bool last)
 {
     struct pt_names *names = f->stream->names;
     struct pt_seg_header *h = f->stream->seg->h;
@@ -135,9 +160,7 @@ void pt_flush_names_and_syncs(struct pt_flusher *f, bool last)
         pt_syncpoint_get(h, f->syncs, &point);
         e = pt_log_put_sync(f->writer, &point);
     }
-    if (e == 0)
-        e = put_clock(f, last);
-    note_error(f, e);
+    return e == 0 ? put_clock(f, last) : e;
 }
 
 static void fill_status(struct pt_flusher *f, struct pt_log_status *st)
@@ -149,7 +172,7 @@ static void fill_status(struct pt_flusher *f, struct pt_log_status *st)
     st->status_running = pt_state_of(pt_load_seqcst(&h->state)) == PT_RUNNING;
     st->stream_full = pt_state_is_full(pt_load_seqcst(&h->state));
     st->stream_overrun = (int32_t)pt_load_relaxed(&h->overrun);
-    st->flush_error = (int32_t)pt_load_seqcst((uint32_t *)&f->error);
+    st->flush_error = f->first_error;
     st->late = l->late;
     st->peak_bytes = (uint64_t)pt_load_relaxed(&h->peak_chunks) * l->seg->g.chunk_size;
     st->reserved_bytes = (uint64_t)pt_seg_chunk_count(l->seg) * l->seg->g.chunk_size;
@@ -176,12 +199,9 @@ static bool is_outlived(const struct pt_seg *seg)
 
 static void publish(struct pt_flusher *f)
 {
-    pt_store_relaxed(&f->log_full, (uint32_t)pt_log_full(f->writer));
     show(f, PT_LOG_FULL, (uint32_t)pt_log_full(f->writer));
-    if (pt_log_overrun(f->writer, true)) {
-        pt_store_relaxed(&f->log_overrun, 1u);
+    if (pt_log_overrun(f->writer, true))
         show(f, PT_LOG_OVERRUN, 1);
-    }
     for (unsigned c = 0; c < PT_LOSS_CAUSES; c++)
         pt_store_relaxed(&f->log_lost[c], f->pieces.log_lost[c] + pt_log_lost(f->writer, c));
 }
@@ -209,7 +229,7 @@ static int take_all(struct pt_flusher *f, bool last)
     if (l->seg->g.attr.stream_policy == POSIX_TRACE_LOOP)
         pt_accounts_settle(&l->accounts);
     e = pt_consumer_refresh(l);
-    pt_flush_names_and_syncs(f, last);
+    note_error(f, pt_flush_names_and_syncs(f, last));
     if (e == 0)
         return pt_collect_write(&f->round);
     l->watermark = l->accounts.delivered_ts;
@@ -305,7 +325,6 @@ int pt_flush_cycle(struct pt_flusher *f, enum pt_totals which)
 
 void pt_flush_shows(struct pt_flusher *f, bool flushing)
 {
-    pt_store_seqcst(&f->flushing, (uint32_t)flushing);
     show(f, PT_FLUSHING, flushing);
 }
 
@@ -334,10 +353,13 @@ int pt_flush_clear(struct pt_flusher *f)
         return 0;
     take_reading(f);
     e = pt_consumer_clear(l, f->clear_ts);
+    pt_collect_clear(&f->round, f->clear_ts);
     /* The slots also have the accounts of writers that no round has read yet. */
     pt_accounts_look(&l->accounts, l->finished);
     if (e == 0)
         e = pt_log_clear(f->writer);
+    if (e == 0)
+        forget_errors(f);
     if (!pt_log_has_authors(f->writer))
         pt_accounts_tell_again(&l->accounts);
     pt_log_books(f->writer, &books);

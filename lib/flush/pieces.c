@@ -430,6 +430,7 @@ int pt_pieces_switch(struct pt_flusher *f)
         return p->gone ? e : 0;
     for (unsigned c = 0; c < PT_LOSS_CAUSES; c++)
         p->log_lost[c] += pt_log_lost(before, c);
+    f->first_error = 0;
     p->number++;
     p->base = base;
     p->due_ns = 0;

@@ -46,10 +46,8 @@ struct pt_flusher {
     uint64_t deadline;      /* CLOCK_MONOTONIC of the next round by time; 0: none */
     uint64_t expects;       /* after a round of many events: until then more are expected, 0: not */
     struct pt_cputime lookout;
-    bool ran; /* the stream ran in the last round */
-    /* for get_status */
-    uint32_t flushing, log_overrun, log_full;
-    int32_t error; /* first since the last get_status */
+    bool ran;        /* the stream ran in the last round */
+    int first_error; /* of this file since it was cleared: what the log says; 0: none */
     pt_u64 log_lost[PT_LOSS_CAUSES];
 };
 
@@ -58,7 +56,7 @@ struct pt_flusher {
 int pt_flush_put_packet(void *context, const struct pt_log_packet *packet);
 /* Writes the names and sync points that later packets need, and what the host's clock shows.
  * last: in the round that ends the log. */
-void pt_flush_names_and_syncs(struct pt_flusher *f, bool last);
+int pt_flush_names_and_syncs(struct pt_flusher *f, bool last);
 /* Which numbers of writers the round reports says what it is: a usual one; the one at the seam of
  * two pieces; the one that ends the log. */
 int pt_flush_cycle(struct pt_flusher *f, enum pt_totals which);

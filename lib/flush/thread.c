@@ -111,7 +111,6 @@ static void fill_params(struct pt_flusher *f, int fd, struct pt_log_params *para
 /* From here on the file is a log that opens, even after a kill. */
 static int begin(struct pt_flusher *f, const struct pt_piece_base *base)
 {
-    int32_t before = (int32_t)pt_exchange_seqcst((uint32_t *)&f->error, 0u);
     int e = base ? pt_log_put_base(f->writer, base) : 0;
 
     f->names_end = PT_ID_NAMED_FIRST;
@@ -119,16 +118,13 @@ static int begin(struct pt_flusher *f, const struct pt_piece_base *base)
     f->clocks = f->clock_syncs = 0;
     f->clock_due = 0;
     f->mappings_end = 1;
-    if (e == 0) {
-        pt_flush_names_and_syncs(f, false);
-        e = -(int)pt_load_seqcst((uint32_t *)&f->error);
-    }
+    if (e == 0)
+        e = pt_flush_names_and_syncs(f, false);
     if (e == 0) {
         struct pt_log_status status = { 0 };
 
         e = pt_log_end_round(f->writer, &status, NULL, 0);
     }
-    pt_store_seqcst((uint32_t *)&f->error, (uint32_t)before);
     return e;
 }
 
@@ -240,7 +236,7 @@ static void *flush_thread(void *arg)
         pt_switches_look(f->round.switches);
     e = complete_log(f);
     pt_switches_close(f->round.switches);
-    e = e < 0 ? e : -(int32_t)pt_load_seqcst((uint32_t *)&f->error);
+    e = e < 0 ? e : -(int)pt_load_seqcst(&f->stream->seg->h->flush_error);
     pt_log_writer_free(f->writer);
     pt_pieces_finish(f);
     pt_log_lock_release(&f->lock);
@@ -363,16 +359,18 @@ int pt_flusher_finish(struct pt_flusher *f)
 
 void pt_flusher_status(struct pt_flusher *f, struct pt_flush_status *st, bool reset)
 {
-    st->flushing = (pt_load_seqcst(&f->asked) & ASK_ROUND) || pt_load_seqcst(&f->flushing) ||
-                   pt_load_seqcst(&f->stream->seg->h->flush_asked_from);
-    st->log_full = (int)pt_load_relaxed(&f->log_full);
-    if (reset) {
-        st->error = (int)pt_exchange_seqcst((uint32_t *)&f->error, 0u);
-        st->log_overrun = (int)pt_exchange_seqcst(&f->log_overrun, 0u);
-    } else {
-        st->error = (int)pt_load_seqcst((uint32_t *)&f->error);
-        st->log_overrun = (int)pt_load_relaxed(&f->log_overrun);
-    }
+    struct pt_seg_header *h = f->stream->seg->h;
+    /* A request is loaded before the bits, as the flush thread sets PT_FLUSHING before it takes the
+     * request, and the error after them, as it is stored before PT_FLUSHING is reset. */
+    bool asked = (pt_load_seqcst(&f->asked) & ASK_ROUND) || pt_load_seqcst(&h->flush_asked_from);
+    uint32_t bits = reset ? pt_and_seqcst(&h->flush_state, ~PT_LOG_OVERRUN)
+                          : pt_load_seqcst(&h->flush_state);
+
+    st->flushing = asked || (bits & PT_FLUSHING);
+    st->log_overrun = (bits & PT_LOG_OVERRUN) != 0;
+    st->log_full = (bits & PT_LOG_FULL) != 0;
+    st->error = (int)(reset ? pt_exchange_seqcst(&h->flush_error, 0u)
+                            : pt_load_seqcst(&h->flush_error));
 }
 
 bool pt_flusher_is_writing(const struct pt_flusher *f)

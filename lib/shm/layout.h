@@ -284,10 +284,13 @@ static inline bool pt_state_runs(uint64_t word)
 #define pt_control_turn(w)   ((w) >> 37)
 _Static_assert(PT_SLOT_MAX < 1u << PT_CONTROL_SLOT_BITS, "a slot's index + 1 fits");
 
-/* flush_state bits, for processes other than the owner */
+/* flush_state bits.  The owner's posix_trace_get_status() resets PT_LOG_OVERRUN. */
 #define PT_FLUSHING    1u
 #define PT_LOG_OVERRUN 2u
 #define PT_LOG_FULL    4u
+
+/* flush_errors: the number of the last error; in the bits above, a count */
+#define PT_FLUSH_ERRNO 0xfffu
 
 /* memory bits, see onlook.h */
 #define PT_MEMORY_GIVEN 1u /* the memory of the chunks is freed when no onlooker is left */
@@ -361,6 +364,7 @@ struct pt_seg_header {
      * since, 0: none. */
     __attribute__((aligned(64))) struct pt_loss_books loss_books[2];
     uint64_t lost_taken;
+    uint32_t flush_errors; /* changes with each error of the log: PT_FLUSH_ERRNO */
 
     __attribute__((aligned(128))) uint32_t colour; /* see PT_COLOURS */
     uint32_t times; /* 1: switches are refused, threads record their CPU time */
@@ -369,7 +373,7 @@ struct pt_seg_header {
     uint32_t flush_futex;
     uint32_t flush_asked; /* the high-water mark was passed and the flush thread woken */
     uint32_t flush_state; /* PT_FLUSHING, ... */
-    uint32_t flush_error; /* as posix_stream_flush_error */
+    uint32_t flush_error; /* the first since the owner's last posix_trace_get_status() */
     uint32_t fill_level;  /* number of full chunks to report to the creator; 0: none */
     uint32_t fill_mark;   /* the same, 0 after it was passed */
     uint32_t fill_futex;

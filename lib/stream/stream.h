@@ -87,6 +87,7 @@ struct pt_stream {
     /* attached */
     struct pt_onlook onlook;
     pt_u64 looked_ns;   /* whether the creator lives */
+    pt_u64 flush_since; /* flush_errors at its last request of a flush, + 1 << 32; 0: none yet */
     uint32_t over;      /* it does not, and all that there was has been looked at */
     bool readable_only; /* another pid namespace */
 

@@ -230,7 +230,10 @@ static void take_status(struct pt_log_reader *r, struct pt_log_status *status)
         s->log_overrun = POSIX_TRACE_OVERRUN;
     if (r->ring_bytes)
         s->log_full = POSIX_TRACE_FULL;
-    s->flush_error = status->flush_error ? status->flush_error : s->flush_error;
+    /* The log's is the older one. */
+    if (s->flush_error)
+        status->flush_error = s->flush_error;
+    s->flush_error = status->flush_error;
     s->late = status->late += s->late;
     s->peak_bytes = status->peak_bytes;
     s->reserved_bytes = status->reserved_bytes;

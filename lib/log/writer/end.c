@@ -254,6 +254,9 @@ static void forget(struct pt_log_writer *w)
     w->part_author_count = 0;
     w->part_open = w->part_goes_on = w->full = w->stop_due = w->stopped = false;
     w->overrun = w->overran = w->uncounted = false;
+    /* As the next status will say. */
+    w->status.stream_full = w->status.stream_overrun = w->status.flush_error = 0;
+    w->status.late = 0;
     w->mark_count = 0;
     w->replace.bytes = 0;
     w->round++;
