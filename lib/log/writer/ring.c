@@ -150,10 +150,22 @@ void pt_ring_push_part(struct pt_log_writer *w)
     *pt_ring_part(ring, ring->count - 1) = part;
 }
 
+/* The latest time in the parts that are left and in the one being written. */
+static uint64_t latest_time(const struct pt_log_writer *w)
+{
+    uint64_t last = w->part_last;
+
+    for (size_t i = 0; i < w->ring.count; i++)
+        if (pt_ring_part(&w->ring, i)->last_ts > last)
+            last = pt_ring_part(&w->ring, i)->last_ts;
+    return last;
+}
+
 static void give_up_oldest_for(struct pt_log_writer *w, unsigned cause)
 {
     struct pt_ring *ring = &w->ring;
     struct pt_part *part = pt_ring_part(ring, 0);
+    bool has_latest = part->events && part->last_ts == w->last_ts;
     uint64_t unknown = part->events;
 
     pt_assert_call(ring->count > 0);
@@ -184,6 +196,9 @@ static void give_up_oldest_for(struct pt_log_writer *w, unsigned cause)
     free(part->counts);
     ring->first = (ring->first + 1) % ring->room;
     ring->count--;
+    /* The parts of one round are in no order of time: later ones may have older events only. */
+    if (has_latest)
+        w->last_ts = latest_time(w);
 }
 
 static void give_up_oldest(struct pt_log_writer *w)

@@ -7,6 +7,7 @@
 #include <posixtrace/info.h>
 #include <pthread.h>
 #include <sys/stat.h>
+#include "log/writer/resume.h"
 #include "log/writer/writer.h"
 #include "log_helpers.h"
 #include "support/run_suite.h"
@@ -453,6 +454,45 @@ static void read_piped(int fd, struct seen_list *got, bool complete_log)
     close(fds[0]);
 }
 
+/* The author whose packet comes first has the newest event of a round, and the log overwrites that
+ * packet within the round: its last event is an older one.  _i: another writer continues it. */
+START_TEST(loop_without_newest)
+{
+    struct pt_log_params params = log_params(POSIX_TRACE_LOOP, 4096);
+    struct seen_list got = { 0 };
+    int fd = log_file();
+    struct pt_log_writer *w = log_writer(fd, &params);
+    struct posixtrace_info info;
+    struct pt_log_reader *r;
+
+    begin();
+    maker_add(&makers[0], 1000000, 8);
+    ck_assert_int_eq(pt_log_put_packet(w, maker_take(&makers[0])), 0);
+    if (_i) {
+        ck_assert_int_eq(pt_log_end_round(w, &status, NULL, 0), 0);
+        pt_log_writer_free(w);
+        r = log_reader(fd);
+        ck_assert_int_eq(pt_log_writer_resume(&w, fd, r, NULL), 0);
+        pt_log_reader_free(r);
+    }
+    for (unsigned i = 0; i < 400; i++) {
+        maker_add(&makers[1], 100 + 10 * i, 100);
+        ck_assert_int_eq(pt_log_put_packet(w, maker_take(&makers[1])), 0);
+    }
+    complete(w);
+    r = log_reader(fd);
+    read_all(r, &got);
+    ck_assert_int_eq(pt_log_reader_info(r, &info), 0);
+    ck_assert_uint_gt(got.n, 0);
+    ck_assert_uint_eq(got.at[got.n - 1].ts, 4090);
+    ck_assert_int_eq(info.first_ns, 1000 + 2 * (int64_t)got.at[0].ts);
+    ck_assert_int_eq(info.last_ns, 1000 + 2 * 4090);
+    pt_log_reader_free(r);
+    free(got.at);
+    close(fd);
+}
+END_TEST
+
 START_TEST(read_from_pipe)
 {
     struct pt_log_params params = log_params(_i ? POSIX_TRACE_LOOP : POSIX_TRACE_APPEND, 50000);
@@ -696,6 +736,7 @@ static void add(TCase *t)
     tcase_add_loop_test(t, until_full, 0, 6);
     tcase_add_loop_test(t, start_of_full, 0, 24);
     tcase_add_loop_test(t, loop, 0, 12);
+    tcase_add_loop_test(t, loop_without_newest, 0, 2);
     tcase_add_loop_test(t, read_from_pipe, 0, 2);
     tcase_add_loop_test(t, write_to_pipe, 0, 3);
     tcase_add_test(t, clear_in_pipe);
