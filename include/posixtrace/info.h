@@ -79,7 +79,8 @@ struct posixtrace_info {
     uint64_t bytes;          /* bytes of event memory in use (active) or of packets (log) */
     uint64_t peak_bytes;     /* most event memory ever in use */
     uint64_t reserved_bytes; /* event memory reserved */
-    uint64_t advised_size;   /* stream-min-size that would have avoided the loss; 0: none seen */
+    uint64_t advised_size;   /* stream-min-size that would have had room for the events that a full
+                              * stream refused, not for overwritten ones; 0: it refused none */
     uint64_t skipped_bytes;  /* logs: bytes that were not readable */
     int flush_error;         /* first error number of a failed flush, or 0: of a log, since it was
                               * cleared; of an active stream, since it was reported */
