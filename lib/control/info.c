@@ -11,6 +11,7 @@
 #include "control/info.h"
 #include "control/sequence.h"
 #include "flush/thread.h"
+#include "shm/pool.h"
 #include "shm/syncpoint.h"
 #include "shm/waiting.h"
 
@@ -81,7 +82,7 @@ static int active_info(struct pt_stream *s, struct posixtrace_info *info)
     info->clock = s->seg->g.clock;
     info->end = POSIXTRACE_END_ACTIVE;
     info->late = s->live.late;
-    info->bytes = (uint64_t)pt_load_relaxed(&h->used_chunks) * s->seg->g.chunk_size;
+    info->bytes = (uint64_t)pt_pool_used(s->seg) * s->seg->g.chunk_size;
     info->peak_bytes = (uint64_t)pt_load_relaxed(&h->peak_chunks) * s->seg->g.chunk_size;
     info->reserved_bytes = (uint64_t)pt_seg_chunk_count(s->seg) * s->seg->g.chunk_size;
     info->advised_size = pt_slot_advised_size(s->seg);

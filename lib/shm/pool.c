@@ -43,15 +43,28 @@ static void init_chunk(struct pt_seg *seg, uint32_t index, uint32_t slot, uint64
     pt_store_release(&c->gen, gen);
 }
 
+static uint32_t at_most_all(const struct pt_seg *seg, uint32_t used)
+{
+    uint32_t n = pt_seg_chunk_count(seg);
+
+    return used < n ? used : n;
+}
+
+uint32_t pt_pool_used(const struct pt_seg *seg)
+{
+    return at_most_all(seg, pt_load_relaxed(&seg->h->used_chunks));
+}
+
 /*
  * The counters of chunks in use and of full ones change beside the word, so a kill between
  * the two leaves them wrong.  They go up before the word changes and down after it: wrong is
  * then too high, by one for a kill at that place, never below zero.  Too high a number of full
- * chunks wakes the flush thread early; the one of chunks in use is shown, no more.
+ * chunks wakes the flush thread early; the one of chunks in use is shown, no more (pt_pool_used).
  */
-static bool take_free(struct pt_seg_header *h, struct pt_info *info, uint64_t *word, uint64_t taken)
+static bool take_free(struct pt_seg *seg, struct pt_info *info, uint64_t *word, uint64_t taken)
 {
-    uint32_t used = pt_add_relaxed(&h->used_chunks, 1u) + 1;
+    struct pt_seg_header *h = seg->h;
+    uint32_t used = at_most_all(seg, pt_add_relaxed(&h->used_chunks, 1u) + 1);
     uint32_t peak = pt_load_relaxed(&h->peak_chunks);
 
     pt_assert_call(pt_word_state(taken) == PT_CHUNK_OWNED);
@@ -119,7 +132,7 @@ static enum pt_pool_take scan(struct pt_seg *seg, uint32_t slot, uint32_t need, 
 
         if (pt_word_state(w) == PT_CHUNK_FREE) {
             gen = new_gen(h);
-            if (!take_free(h, info, &w, pt_word_make(PT_CHUNK_OWNED, slot, gen)))
+            if (!take_free(seg, info, &w, pt_word_make(PT_CHUNK_OWNED, slot, gen)))
                 continue;
             note_taken(seg, i, n);
             init_chunk(seg, i, slot, gen);
@@ -223,7 +236,7 @@ static bool overwrite(struct pt_seg *seg, uint32_t slot, uint32_t i, uint32_t n,
     gen = new_gen(h);
     taken = pt_word_make(PT_CHUNK_OWNED, slot, gen);
     if (pt_word_state(word) == PT_CHUNK_FREE) {
-        if (!take_free(h, info, &word, taken))
+        if (!take_free(seg, info, &word, taken))
             return false;
     } else {
         if (!pt_cas_seqcst(&info->word, &word, taken))

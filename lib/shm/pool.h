@@ -33,6 +33,10 @@ bool pt_pool_free(struct pt_seg *seg, uint32_t index, uint64_t word);
  * half-way. */
 void pt_pool_repair(struct pt_seg *seg, uint32_t slot);
 
+/* How many chunks are in use; at most all of them.  The counter in the header may be too high: if a
+ * chunk is taken before the thread that has freed it counts that, and for ever after a kill. */
+uint32_t pt_pool_used(const struct pt_seg *seg);
+
 /* Time of the first record at or after position from, and (last not NULL) of the last one.  False:
  * no record. */
 bool pt_chunk_times(const struct pt_seg *seg, uint32_t index, uint32_t from, uint64_t *first,

@@ -65,6 +65,25 @@ START_TEST(take_close_free)
 }
 END_TEST
 
+/* The counter of chunks in use is too high, and the reported number is not. */
+START_TEST(used_too_high)
+{
+    uint32_t slot, n;
+
+    ring_create(&seg, SIZE);
+    slot = ring_attach(&seg, 0);
+    n = pt_seg_chunk_count(&seg);
+    ck_assert_uint_gt(n, 2);
+    taken(slot);
+    ck_assert_uint_eq(pt_pool_used(&seg), 1);
+    seg.h->used_chunks = n;
+    taken(slot);
+    ck_assert_uint_eq(pt_pool_used(&seg), n);
+    ck_assert_uint_eq(seg.h->peak_chunks, n);
+    ring_remove(&seg);
+}
+END_TEST
+
 /* Only the owner of a chunk can close it. */
 START_TEST(close_by_another)
 {
@@ -730,6 +749,7 @@ END_TEST
 static void add(TCase *tc)
 {
     tcase_add_test(tc, take_close_free);
+    tcase_add_test(tc, used_too_high);
     tcase_add_test(tc, close_by_another);
     tcase_add_test(tc, adopted_with_its_contents);
     tcase_add_test(tc, orphan_without_room_is_full);
