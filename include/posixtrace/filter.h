@@ -172,7 +172,7 @@ typedef bool (*posixtrace_handler_t)(void *context, const struct posixtrace_even
  * EINVAL  no stream that can be controlled, or no event type that is open and may have one
  * ESRCH   the stream does not trace the calling process
  * EAGAIN  no place is left on the process, as above
- * ENOMEM, and for an attached stream ENXIO, ENOTSUP
+ * ENOMEM, EMFILE, ENFILE, and for an attached stream ENXIO, ENOTSUP
  */
 int posixtrace_set_handler(trace_id_t trid, trace_event_id_t event, posixtrace_handler_t function,
                            void *context);

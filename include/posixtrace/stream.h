@@ -151,7 +151,8 @@ int posixtrace_chain(trace_id_t trid, trace_id_t next);
  * one that gets its description later, also by another process, calls mmap(), munmap() or
  * madvise(), if the stream asks its expression or handler about it; another call of
  * posixtrace_prepare() does that before.  Inside an event, in such a function, it does nothing.
- * Not async-signal-safe.  0, or ENOMEM: in at least one stream there was no memory for the thread.
+ * Not async-signal-safe.  0, or ENOMEM: in at least one stream there was no memory for the thread;
+ * EMFILE, ENFILE: the process's first call, without a free descriptor.
  * In a LOOP stream that does not run it overwrites no event that is still to be read.
  */
 int posixtrace_prepare(void);

@@ -30,8 +30,7 @@ int pt_eventid_open(const char *event_name, trace_event_id_t *event_id, struct p
     if (!event_name || !event_id)
         return EINVAL;
     pt_self_record_begin();
-    self = pt_self_make();
-    if (!self || pt_exit_register() < 0)
+    if (pt_self_make(&self) < 0 || pt_exit_register() < 0)
         return ENOMEM;
     r = open_name(self->names, event_name, event_id);
     *of = self;

@@ -164,12 +164,12 @@ static int build(struct pt_stream *s, const struct pt_attr *attr, int log_fd)
 static int begin(struct pt_stream **stream, const struct pt_attr *attr, int log_fd,
                  const struct pt_target *target)
 {
-    struct pt_self *self = pt_self_make();
+    struct pt_self *self;
     struct pt_stream *s;
-    int r;
+    int r = pt_self_make(&self);
 
-    if (!self)
-        return -ENOMEM;
+    if (r < 0)
+        return r;
     pt_thread_watch_exits();
     r = pt_exit_register();
     if (r < 0)

@@ -41,12 +41,14 @@ static int change(struct pt_stream *s, struct pt_self *self, uint32_t id,
 int pt_filter_callback_set(struct pt_stream *s, uint32_t id, posixtrace_handler_t function,
                            void *context)
 {
-    struct pt_self *self = pt_self_make();
     const struct pt_filter_callback *old = NULL;
     struct pt_filter_callback *fresh = NULL;
-    int r, e;
+    struct pt_self *self;
+    int r = pt_self_make(&self), e;
 
-    if (!self || (function && !(fresh = malloc(sizeof *fresh))))
+    if (r < 0)
+        return r;
+    if (function && !(fresh = malloc(sizeof *fresh)))
         return -ENOMEM;
     if (fresh)
         *fresh = (struct pt_filter_callback){ function, context };

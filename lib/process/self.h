@@ -53,8 +53,9 @@ extern const uint64_t *pt_gates PT_HIDDEN;
 /* This process, found or made; NULL: no memory or descriptor for it, nothing is recorded.
  * Its events try again now and then (unmade.h), control calls at once. */
 struct pt_self *pt_self_get(void); /* self_make.c, as the next one */
-struct pt_self *pt_self_make(void);
-/* The same if it is there already and this is not a child that has not
+/* The same for control calls: 0, -EMFILE, -ENFILE, or -ENOMEM for all else that is missing. */
+int pt_self_make(struct pt_self **self);
+/* The process if it is there already and this is not a child that has not
  * noticed yet; never makes anything. */
 struct pt_self *pt_self_peek(void);
 

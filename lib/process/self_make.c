@@ -196,7 +196,8 @@ static void free_self(struct pt_self *s)
     pt_store_release(&first_is_used, 0u);
 }
 
-static struct pt_self *build(const struct pt_self *parent, bool by_control, bool no_offset)
+static int build(struct pt_self **self, const struct pt_self *parent, bool by_control,
+                 bool no_offset)
 {
     struct pt_self *s = new_self();
     struct held held = { .names = NULL };
@@ -205,7 +206,7 @@ static struct pt_self *build(const struct pt_self *parent, bool by_control, bool
     int r;
 
     if (!s)
-        return NULL;
+        return -ENOMEM;
     uid = pt_place_fix(by_control, pt_self_words() + 2);
     if (parent && pt_exec_take_names(s, parent))
         hold(&held, s, false);
@@ -219,9 +220,10 @@ static struct pt_self *build(const struct pt_self *parent, bool by_control, bool
     release(&held, (parent && held.names == parent->names) || (r == 0 && held.names == s->names));
     if (r < 0) {
         free_self(s);
-        return NULL;
+        return r;
     }
-    return s;
+    *self = s;
+    return 0;
 }
 
 /* Another thread was first, or the next attempt makes it.  This one was never published. */
@@ -263,34 +265,36 @@ static bool is_heir(const struct pt_self *parent)
     return false;
 }
 
-static struct pt_self *make_new(bool by_control)
+static int make_new(struct pt_self **self, bool by_control)
 {
     struct pt_self *parent = pt_self_latest(), *old, *s;
-    int saved = errno;
     bool no_offset;
+    int r;
 
     if (parent && pt_self_is_own(parent)) { /* pt_self_is_made() */
         publish(parent);
-        errno = saved;
-        return parent;
+        *self = parent;
+        return 0;
     }
     pt_fork_part();
     no_offset = pt_time_learn();
     old = parent = pt_self_latest();
     if (parent && pt_self_is_own(parent)) { /* another thread has made it meanwhile */
         publish(parent);
-        errno = saved;
-        return parent;
+        *self = parent;
+        return 0;
     }
-    s = pt_self_words() ? build(parent, by_control, no_offset) : NULL;
-    if (s && stops(pt_inherit(s, parent), by_control)) {
-        discard(s, parent);
-        s = NULL;
+    r = pt_self_words() ? build(&s, parent, by_control, no_offset) : -ENOMEM;
+    if (r == 0) {
+        r = pt_inherit(s, parent);
+        if (stops(r, by_control))
+            discard(s, parent);
+        else
+            r = 0;
     }
-    if (!s) {
+    if (r < 0) {
         pt_unmade_failed(parent && is_heir(parent));
-        errno = saved;
-        return NULL;
+        return r;
     }
     pt_inherit_settle(s);
     if (pt_self_replace(&old, s)) {
@@ -302,39 +306,48 @@ static struct pt_self *make_new(bool by_control)
     publish(s);
     map_known(s);
     pt_unmade_settle(s);
-    errno = saved;
-    return s;
+    *self = s;
+    return 0;
 }
 
 /* by_control: not called by an event, which must not read the environment.  Signals are held: a
  * child forked by a handler half-way would take its parent's files for its own.  Cancellation is
  * disabled: an event is not a cancellation point, though open() is one. */
-static struct pt_self *make(bool by_control)
+static int make(struct pt_self **self, bool by_control)
 {
     struct pt_self *s = pt_self_peek();
+    int cancel, saved = errno, r;
     sigset_t before;
-    int cancel;
 
-    if (s)
-        return s;
+    if (s) {
+        *self = s;
+        return 0;
+    }
     pt_thread_hold_signals(&before);
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
     pt_brief_files_enter();
-    s = make_new(by_control);
+    r = make_new(self, by_control);
     pt_brief_files_leave();
     pthread_setcancelstate(cancel, NULL);
     pt_thread_let_signals(&before);
-    return s;
+    errno = saved;
+    return r;
 }
 
 struct pt_self *pt_self_get(void)
 {
-    return pt_self_peek() || pt_self_is_made() || pt_unmade_is_due() ? make(false) : NULL;
+    struct pt_self *s = NULL;
+
+    if (pt_self_peek() || pt_self_is_made() || pt_unmade_is_due())
+        make(&s, false);
+    return s;
 }
 
-struct pt_self *pt_self_make(void)
+int pt_self_make(struct pt_self **self)
 {
-    return make(true);
+    int r = make(self, true);
+
+    return r == 0 || r == -EMFILE || r == -ENFILE ? r : -ENOMEM;
 }
 
 /*
@@ -347,8 +360,9 @@ struct pt_self *pt_self_make(void)
 __attribute__((constructor)) static void follow_at_load(void)
 {
     int saved = errno;
+    struct pt_self *s;
 
-    if (pt_inherit_at_load() && make(false)) {
+    if (pt_inherit_at_load() && make(&s, false) == 0) {
         pt_barrier_works();
         pt_exit_register();
         pt_thread_watch_exits();

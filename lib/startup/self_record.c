@@ -233,15 +233,17 @@ static int start(struct pt_self *self, trace_id_t trid)
 
 static int begin(void)
 {
-    struct pt_self *self = pt_self_make();
     struct pt_record_old old;
+    struct pt_self *self;
     trace_id_t trid;
-    int fd, r;
+    int fd, r = pt_self_make(&self);
 
     if (setting.bad)
         return -EINVAL;
-    if (!self || pt_exit_register() < 0)
-        return -ENOMEM;
+    if (r == 0)
+        r = pt_exit_register();
+    if (r < 0)
+        return r;
     fd = pt_record_log_open(&setting.name, begun_log, &old);
     /* A name without %p, in a program that an ancestor which records itself has
      * started: it is recorded there. */

@@ -59,12 +59,12 @@ static uint64_t measure(void)
 
 uint64_t pt_self_record_cost(const struct pt_attr *like)
 {
-    struct pt_self *self = pt_self_make();
     struct pt_stream *s = NULL;
+    struct pt_self *self;
     struct pt_attr attr;
     uint64_t cost = 0;
 
-    if (!self || pt_load_acquire(&self->page->used) != 0)
+    if (pt_self_make(&self) < 0 || pt_load_acquire(&self->page->used) != 0)
         return 0;
     pt_attr_init(&attr);
     attr.policy_is_default = 0;

@@ -61,9 +61,11 @@ int pt_prepare(void)
     int r;
 
     do {
-        self = pt_self_make();
-        t = self ? pt_thread_get(self) : NULL;
-    } while (self && !t && pt_self_peek() != self);
+        r = pt_self_make(&self);
+        if (r < 0)
+            return r;
+        t = pt_thread_get(self);
+    } while (!t && pt_self_peek() != self);
     if (!t)
         return -ENOMEM;
     pt_thread_watch_exits();

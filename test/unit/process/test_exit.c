@@ -46,14 +46,13 @@ __attribute__((destructor(101))) static void destroy_late(void)
 
 static void run_child(void)
 {
-    const struct pt_self *self;
+    struct pt_self *self;
     char file[64];
 
     is_child = true;
     alarm(HANG_S);
     posix_trace_event(late, NULL, 0); /* the stream has not started */
-    self = pt_self_make();
-    NEED(self && self->page_file[0]);
+    NEED(pt_self_make(&self) == 0 && self->page_file[0]);
     memcpy(file, self->page_file, sizeof file);
     NEED(write(to_parent[1], file, sizeof file) == (ssize_t)sizeof file);
     exit(0);

@@ -10,11 +10,13 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <posixtrace/info.h>
+#include <posixtrace/stream.h>
 #include <trace.h>
 #include "base/sys.h"
 #include "process/thread.h"
@@ -120,6 +122,45 @@ START_TEST(no_descriptor_and_filtered)
 }
 END_TEST
 
+/* ---- the first control call ---- */
+
+static int control_without_descriptors(void)
+{
+    struct rlimit before, none;
+    trace_event_id_t id;
+    trace_id_t own;
+
+    if (getrlimit(RLIMIT_NOFILE, &before) != 0)
+        return 1;
+    none = (struct rlimit){ 0, before.rlim_max };
+    if (setrlimit(RLIMIT_NOFILE, &none) != 0)
+        return 2;
+    if (posix_trace_create(0, NULL, &own) != EMFILE || posixtrace_prepare() != EMFILE)
+        return 3;
+    if (posix_trace_eventid_open("third", &id) != ENOMEM)
+        return 4;
+    if (setrlimit(RLIMIT_NOFILE, &before) != 0)
+        return 5;
+    if (posixtrace_prepare() != 0 || posix_trace_eventid_open("third", &id) != 0)
+        return 6;
+    if (posix_trace_create(0, NULL, &own) != 0 || posix_trace_shutdown(own) != 0)
+        return 7;
+    return 0;
+}
+
+static int control_in_an_image(void)
+{
+    execl("/proc/self/exe", "image", NULL);
+    return 100;
+}
+
+/* _i: of an image that inherits the stream, else of a forked child. */
+START_TEST(control_without_descriptor)
+{
+    ck_assert_int_eq(in_child(_i ? control_in_an_image : control_without_descriptors), 0);
+}
+END_TEST
+
 /* ---- another thread makes what an event has not found ---- */
 
 static struct rlimit descriptors;
@@ -127,8 +168,11 @@ static int asks; /* so many look-ups of the coarse clock later another thread ma
 
 static void *make_self(void *unused)
 {
+    struct pt_self *self = NULL;
+
     (void)unused;
-    return pt_self_make();
+    pt_self_make(&self);
+    return self;
 }
 
 /* The time stands still, so that the clock makes no event try again. */
@@ -354,10 +398,10 @@ static int run_late_target(void)
 /* It has its page, and loses events before it has mapped the stream. */
 static int run_made_target(void)
 {
-    struct pt_self *self = pt_self_make();
     uint64_t n = EVENTS, bit;
+    struct pt_self *self;
 
-    if (!self || !meet(to_target[0], to_controller[1]))
+    if (pt_self_make(&self) < 0 || !meet(to_target[0], to_controller[1]))
         return 1;
     pt_for_each_bit(bit, pt_load_seqcst(&self->page->used))
     {
@@ -377,8 +421,9 @@ static int run_target_without_memory(void)
 {
     struct rlimit before, none;
     uint64_t n = 2 * EVENTS;
+    struct pt_self *self;
 
-    if (!pt_self_make() || !meet(to_target[0], to_controller[1]) ||
+    if (pt_self_make(&self) < 0 || !meet(to_target[0], to_controller[1]) ||
         getrlimit(RLIMIT_AS, &before) != 0)
         return 1;
     none = (struct rlimit){ 0, before.rlim_max };
@@ -619,6 +664,7 @@ static void add(TCase *t)
     tcase_add_checked_fixture(t, set_up, tear_down);
     tcase_add_test(t, no_descriptor_for_a_while);
     tcase_add_test(t, no_descriptor_and_filtered);
+    tcase_add_loop_test(t, control_without_descriptor, 0, is_under_valgrind() ? 1 : 2);
     tcase_add_test(t, made_by_another_thread);
     if (!is_under_valgrind()) {
         tcase_add_test(t, image_without_descriptor);
@@ -637,6 +683,8 @@ static void add(TCase *t)
 
 int main(int argc, char **argv)
 {
+    if (strcmp(argv[0], "image") == 0 && argc == 1)
+        return control_without_descriptors();
     if (argc == 2) {
         event_id = (trace_event_id_t)strtoul(argv[1], NULL, 10);
         return trace_without_descriptors();
