@@ -330,7 +330,7 @@ static int foreign_flush_error(const struct pt_stream *s)
     uint32_t errors = pt_load_seqcst(&h->flush_errors);
 
     if (!since)
-        return (int)pt_load_seqcst(&h->flush_error);
+        return (int)(pt_load_seqcst(&h->flush_error) & PT_FLUSH_ERRNO);
     return errors == (uint32_t)since ? 0 : (int)(errors & PT_FLUSH_ERRNO);
 }
 

@@ -167,10 +167,11 @@ static void fill_status(struct pt_flusher *f, struct pt_log_status *st)
 {
     struct pt_consumer *l = &f->stream->live;
     struct pt_seg_header *h = l->seg->h;
+    uint64_t state = pt_load_seqcst(&h->state);
 
     st->watermark = l->watermark;
-    st->status_running = pt_state_of(pt_load_seqcst(&h->state)) == PT_RUNNING;
-    st->stream_full = pt_state_is_full(pt_load_seqcst(&h->state));
+    st->status_running = pt_state_of(state) == PT_RUNNING;
+    st->stream_full = pt_state_is_full(state);
     st->stream_overrun = (int32_t)pt_load_relaxed(&h->overrun);
     st->flush_error = f->first_error;
     st->late = l->late;

@@ -236,7 +236,7 @@ static void *flush_thread(void *arg)
         pt_switches_look(f->round.switches);
     e = complete_log(f);
     pt_switches_close(f->round.switches);
-    e = e < 0 ? e : -(int)pt_load_seqcst(&f->stream->seg->h->flush_error);
+    e = e < 0 ? e : -(int)(pt_load_seqcst(&f->stream->seg->h->flush_error) & PT_FLUSH_ERRNO);
     pt_log_writer_free(f->writer);
     pt_pieces_finish(f);
     pt_log_lock_release(&f->lock);
@@ -369,8 +369,9 @@ void pt_flusher_status(struct pt_flusher *f, struct pt_flush_status *st, bool re
     st->flushing = asked || (bits & PT_FLUSHING);
     st->log_overrun = (bits & PT_LOG_OVERRUN) != 0;
     st->log_full = (bits & PT_LOG_FULL) != 0;
-    st->error = (int)(reset ? pt_exchange_seqcst(&h->flush_error, 0u)
-                            : pt_load_seqcst(&h->flush_error));
+    st->error = (int)((reset ? pt_exchange_seqcst(&h->flush_error, 0u)
+                             : pt_load_seqcst(&h->flush_error)) &
+                      PT_FLUSH_ERRNO);
 }
 
 bool pt_flusher_is_writing(const struct pt_flusher *f)

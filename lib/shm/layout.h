@@ -289,7 +289,8 @@ _Static_assert(PT_SLOT_MAX < 1u << PT_CONTROL_SLOT_BITS, "a slot's index + 1 fit
 #define PT_LOG_OVERRUN 2u
 #define PT_LOG_FULL    4u
 
-/* flush_errors: the number of the last error; in the bits above, a count */
+/* flush_errors: the number of the last error; in the bits above, a count.  An error number that is
+ * loaded from the segment is masked by it: another process may have stored any value. */
 #define PT_FLUSH_ERRNO 0xfffu
 
 /* memory bits, see onlook.h */
