@@ -9,8 +9,12 @@
  *     stream from its own process, whose events then cost as much as unwanted ones.  When it has
  *     found the owner dead, it resets the time, so that writers of other processes check with their
  *     next chunk, not up to a second later.
- *   - The next process that creates a stream or a page in the directory (directory/reap.h), or
- *     opens the stream's log, removes it from all processes.
+ *   - The next process that creates a stream in the directory, or lists with --reap
+ *     (directory/reap.h), or opens the stream's log, removes it from all processes.
+ *
+ * Until then a process's events are part of the stream, read or counted as lost.  Later ones are
+ * events without a stream, in no account.  Each process leaves for itself, so one of several
+ * children may stop being recorded long before the others.
  *
  * pt_page_revoke_bit() removes it; of several concurrent calls one succeeds.  The mapping in the
  * process stays, because its threads may be inside an event; events that they still commit there

@@ -2,7 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * A stream's owner dies: a process that traces into it notices it, or is removed from the stream by
- * the next process that uses the library; and a living owner never counts as dead.
+ * the next process that uses the library; until then its events are in the log, or counted as lost.
+ * A living owner never counts as dead.
  *
  * Three processes: the test, an owner, and the owner's child, which is the writer.  The writer
  * reports the state of its page in shared memory, and its normal end through a pipe, because the
@@ -11,10 +12,14 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include <posixtrace/event.h>
+#include <posixtrace/info.h>
 #include <posixtrace/stream.h>
 #include <trace.h>
 #include "process/self.h"
@@ -29,13 +34,15 @@ struct shared {
     volatile uint64_t looked; /* changes of that time, seen by the writer */
     volatile int stop;
     volatile uint64_t events;
-    volatile int traced; /* the writer's page has a stream */
-    volatile int dirty;  /* gates open in a page without a stream */
+    volatile uint64_t due; /* those whose call returned while the page had a stream */
+    volatile int traced;   /* the writer's page has a stream */
+    volatile int dirty;    /* gates open in a page without a stream */
 };
 
 static struct shared *shared;
 static trace_event_id_t event_id;
 static int end_of_writer[2];
+static int log_fd = -1;
 
 static void rest(void)
 {
@@ -73,6 +80,7 @@ static void be_writer(void)
         if (!h)
             h = only_stream(self);
         shared->traced = pt_load_acquire(&self->page->used) != 0;
+        shared->due += shared->traced != 0;
         if (!shared->traced && !gates_are_closed(self->page))
             shared->dirty = 1;
         if (h && shared->look_now && shared->traced) {
@@ -108,7 +116,10 @@ static void be_owner(int policy, int way)
         posix_trace_attr_setinherited(&attr, POSIX_TRACE_INHERITED) != 0 ||
         posix_trace_attr_setstreamsize(&attr, 64 << 10) != 0 ||
         posix_trace_attr_setstreamfullpolicy(&attr, policy) != 0 ||
-        posix_trace_create(0, &attr, &trid) != 0 || posix_trace_start(trid) != 0)
+        posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND) != 0 ||
+        (log_fd < 0 ? posix_trace_create(0, &attr, &trid)
+                    : posix_trace_create_withlog(0, &attr, log_fd, &trid)) != 0 ||
+        posix_trace_start(trid) != 0)
         _exit(3);
     if (fork() == 0)
         be_writer();
@@ -276,6 +287,64 @@ START_TEST(taken_out_by_others)
 }
 END_TEST
 
+/* The events of the log, which the memory completes. */
+static uint64_t events_read(trace_id_t trid)
+{
+    struct posixtrace_event e[32];
+    uint64_t events = 0;
+    size_t n = 1;
+
+    while (n > 0) {
+        ck_assert_int_eq(posixtrace_next_events(trid, e, sizeof e[0], 32, &n), 0);
+        for (size_t i = 0; i < n; i++)
+            events += strcmp(e[i].name, "owner") == 0;
+    }
+    return events;
+}
+
+static uint64_t events_lost(trace_id_t trid)
+{
+    struct posixtrace_info info;
+    uint64_t lost = 0;
+
+    ck_assert_int_eq(posixtrace_get_info(trid, &info, sizeof info), 0);
+    for (unsigned c = 0; c < POSIXTRACE_LOSS_CAUSES; c++)
+        lost += info.lost[c];
+    return lost;
+}
+
+/* The owner is killed wherever its flush thread is.  The writer notices it with
+ * its next chunk, or traces on for a while, or ends at once. */
+START_TEST(events_until_then)
+{
+    FILE *log = tmpfile();
+    uint64_t due, have;
+    trace_id_t trid;
+    pid_t pid;
+
+    log_fd = fileno(log);
+    pid = start_owner(POSIX_TRACE_FLUSH, 'k');
+    nanosleep(&(struct timespec){ .tv_nsec = 200000 + _i * 700000 }, NULL);
+    kill_owner(pid);
+    shared->look_now = _i % 3 == 0;
+    if (_i % 3 == 1)
+        nanosleep(&(struct timespec){ .tv_nsec = 5000000 }, NULL);
+    if (_i % 3 == 0)
+        await_notice();
+    end_writer();
+    due = shared->due;
+    ck_assert_uint_le(due, shared->events);
+    ck_assert_int_eq(posix_trace_open(log_fd, &trid), 0);
+    have = events_read(trid) + events_lost(trid);
+    /* One more: the call in which the writer noticed it. */
+    ck_assert_uint_ge(have, due);
+    ck_assert_uint_le(have, due + 1);
+    ck_assert_int_eq(posix_trace_close(trid), 0);
+    fclose(log);
+    log_fd = -1;
+}
+END_TEST
+
 static void prepare(TCase *t)
 {
     tcase_set_timeout(t, HANG_S);
@@ -289,6 +358,7 @@ static void add(TCase *t)
     tcase_add_loop_test(t, alive, 0, 2);
     tcase_add_test(t, alive_without_its_first_thread);
     tcase_add_test(t, taken_out_by_others);
+    tcase_add_loop_test(t, events_until_then, 0, 9);
 }
 
 int main(void)
