@@ -451,8 +451,11 @@ int pt_consumer_next_near(struct pt_consumer *l, struct pt_event *e)
             return r;
         if (top)
             return PT_LIVE_HELD;
-        if (pt_auto_stop_restart(&l->stops, &l->windows))
-            return synthetic(l, e, UINT64_MAX);
+        /* Its START comes with the next watermark: a writer may still be inside an older event. */
+        if (pt_auto_stop_restart(&l->stops, &l->windows)) {
+            looks = 0;
+            continue;
+        }
         return l->watch.held && !l->finished ? PT_LIVE_HELD : PT_LIVE_NONE;
     }
 }

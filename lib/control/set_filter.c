@@ -14,15 +14,15 @@ struct change {
     const struct pt_set *set; /* or NULL */
     int how;
     const char *expression; /* or NULL */
-    /* If the lock was taken away after the change was in force: its number, whether the stream ran
-     * before, and whether FILTER is still to be recorded, with these sets. */
+    /* If the lock was taken away after the change was in force: its number, and whether FILTER is
+     * still to be recorded, with these sets. */
     uint64_t version;
-    bool done, ran, due;
+    bool done, due;
     struct pt_set sets[2];
 };
 
-/* The filter was changed in a full stream: it has been restarted meanwhile, and its START shows
- * the one before (shm/start_filter.h). */
+/* The filter was changed without FILTER, as the stream was full, or had no room for it: the stream
+ * runs, and no START shows the new filter (shm/start_filter.h). */
 static bool is_not_in_start(struct pt_seg_header *h)
 {
     return pt_state_of(pt_load_seqcst(&h->state)) == PT_RUNNING &&
@@ -45,13 +45,12 @@ static int put_into_force(struct pt_stream *s, struct change *c, uint64_t addr)
     if (c->set && !pt_set_change(&c->sets[1], c->set, c->how))
         return -EINVAL;
     state = pt_load_seqcst(&h->state);
-    c->ran = pt_state_of(state) == PT_RUNNING;
     c->due = pt_state_is_full(state);
     pt_start_filter_choose(h);
     if (pt_state_is_full(state))
         pt_stop_marks_choose(h, state);
     pt_loss_marks_choose(s->seg);
-    if (c->ran)
+    if (pt_state_of(state) == PT_RUNNING)
         put_filter(s, c, addr);
     c->done = pt_control_lock_set_filter(s, &c->sets[1], c->expression, &c->version);
     return c->done || !pt_control_lock_holds(s) ? 0 : -EBUSY;
@@ -62,8 +61,7 @@ static void put_what_is_due(struct pt_stream *s, struct change *c, uint64_t addr
 {
     struct pt_seg_header *h = s->seg->h;
 
-    if (c->due &&
-        (c->ran ? pt_state_of(pt_load_seqcst(&h->state)) == PT_RUNNING : is_not_in_start(h)))
+    if (c->due && is_not_in_start(h))
         put_filter(s, c, addr);
 }
 

@@ -14,14 +14,18 @@
  *   start_filter = count + 1, none chosen    FILTER, if the stream runs
  *   state: full -> running                   filter_now = new place
  *   gap_to, state = time after that
- *   choose                                   was full, and runs now: choose; FILTER, if the
+ *   choose                                   no FILTER yet, and runs now: choose; FILTER, if the
  *                                              place that is chosen is not the new one
  *
  * To choose is to exchange "none" for the place in force, so the first choice counts.  A change
  * with FILTER comes after a choice, so START does not show it.  A change without FILTER was made in
- * a full stream.  If the controller finds the stream still full afterwards, every choice comes
- * later, and START shows the change.  If it finds the stream running, the word says whether START
- * shows it.
+ * a stream that was full, or became full for want of room for FILTER.  If the controller finds the
+ * stream still full afterwards, every choice comes later, and START shows the change.  If it finds
+ * the stream running, the word says whether START shows it.
+ *
+ * Two cases are left.  A restart has two times, of which the later one ends the gap: FILTER with a
+ * time between the two is in the gap, and refused.  And a stop and a restart may come between
+ * FILTER and the change of filter_now, so that START shows the old filter after FILTER.
  *
  * The chosen place is not reused for a new filter until the next restart
  * (pt_control_lock_set_filter).

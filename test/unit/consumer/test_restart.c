@@ -95,6 +95,33 @@ START_TEST(full_again_in_the_restart)
 }
 END_TEST
 
+/* A writer is inside an event that may be older than the restart: START comes after it. */
+START_TEST(start_is_held_back)
+{
+    struct pt_event e;
+    struct pt_slot *s;
+
+    memset(&t, 0, sizeof t);
+    ring_create(&t.seg, 64000);
+    t.seg.g.attr.stream_policy = POSIX_TRACE_UNTIL_FULL;
+    t.seg.h->state = pt_state_make(PT_AUTOSTOPPED, 100);
+    ck_assert_int_eq(pt_consumer_init(&t.live, &t.seg), 0);
+    t.live.windows.open = true;
+    pt_auto_stop_look(&t.live.stops, t.seg.h->state);
+    ck_assert(pt_auto_stop_take_stop(&t.live.stops, 200));
+    s = pt_seg_slot(&t.seg, ring_attach(&t.seg, 0));
+    s->inside = 1;
+    ck_assert_int_eq(pt_consumer_next(&t.live, &e), PT_LIVE_HELD);
+    ck_assert_uint_eq(pt_state_of(t.seg.h->state), PT_RUNNING);
+    ck_assert_int_eq(pt_consumer_next(&t.live, &e), PT_LIVE_HELD);
+    s->inside = 0;
+    ck_assert_int_eq(pt_consumer_next(&t.live, &e), PT_LIVE_EVENT);
+    ck_assert_uint_eq(e.id, POSIX_TRACE_START);
+    pt_consumer_deinit(&t.live);
+    ring_remove(&t.seg);
+}
+END_TEST
+
 /* Does the onlooker's next look find that the stream was full in between? */
 static bool finds_a_stop(struct pt_consumer *l)
 {
@@ -375,6 +402,7 @@ static void add(TCase *tc)
 {
     tcase_add_test(tc, gap_ends_when_it_runs);
     tcase_add_loop_test(tc, full_again_in_the_restart, 0, 2);
+    tcase_add_test(tc, start_is_held_back);
     tcase_add_loop_test(tc, looks_while_it_restarts, 0, 2);
     tcase_add_test(tc, missed_restart);
     tcase_add_loop_test(tc, full_since_the_clear, 0, 6);
