@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "api/guard.h"
-#include "api/stream_chain.h"
 #include "control/control.h"
 #include "directory/settle.h"
 #include "page/target.h"
@@ -96,7 +95,6 @@ PT_PUBLIC int posix_trace_shutdown(trace_id_t trid)
 
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
     pt_settle_stop();
-    pt_chain_release(trid);
     r = pt_stream_shut_down(trid, pt_caller());
     pthread_setcancelstate(cancel, NULL);
     errno = saved;

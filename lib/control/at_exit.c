@@ -7,6 +7,7 @@
 #include "base/thread.h"
 #include "control/at_exit.h"
 #include "control/control.h"
+#include "control/set_chain.h"
 #include "process/exit.h"
 #include "process/self.h"
 #include "stream/handle.h"
@@ -69,8 +70,12 @@ int pt_stream_shut_down(trace_id_t trid, uint64_t addr)
 {
     uint32_t instance = pt_unfinished_begin(PT_SHUTDOWNS);
     struct pt_stream *s = pt_handle_remove(trid, PT_STREAM_ACTIVE | PT_STREAM_LOGGED);
-    int r = s ? pt_stream_destroy(s, addr) : -EINVAL;
+    int r = -EINVAL;
 
+    if (s) {
+        pt_chain_release(s);
+        r = pt_stream_destroy(s, addr);
+    }
     pt_unfinished_end(PT_SHUTDOWNS, instance);
     return r;
 }

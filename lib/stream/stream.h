@@ -82,7 +82,7 @@ struct pt_stream {
     bool log_is_left;               /* that could not be written: the segment is kept */
     uint32_t held;                  /* by pt_held_begin(); 0: not counted */
     struct pt_fill_watermark *fill; /* NULL: no notification of its fill level */
-    trace_id_t next;                /* api/stream_chain.c: the stream after it; 0: none */
+    trace_id_t next;                /* control/set_chain.c: the stream after it; 0: none */
 
     /* attached */
     struct pt_onlook onlook;
