@@ -181,6 +181,8 @@ static int forget_all(struct pt_stream *s, uint64_t *ts)
     if (r < 0)
         return r;
     pt_stream_forget_stop(s->seg->h);
+    /* Before the time: a chunk that is overwritten later is noted again. */
+    pt_store_seqcst(&s->seg->h->recycled, 0u);
     *ts = pt_clock_now(s->seg->g.clock);
     pt_store_seqcst(&s->seg->h->clear_ts, *ts);
     return 0;
@@ -202,14 +204,11 @@ static int clear_unread(struct pt_stream *s, uint64_t ts)
     return r;
 }
 
-int pt_stream_clear(struct pt_stream *s)
+static int clear(struct pt_stream *s)
 {
-    struct pt_seg_header *h = s->seg->h;
     uint64_t ts = 0;
     int r, e;
 
-    if (s->flusher && pt_flusher_has_pieces(s->flusher))
-        return -ENOTSUP;
     do {
         r = pt_control_lock_begin(s);
         if (r < 0)
@@ -220,10 +219,20 @@ int pt_stream_clear(struct pt_stream *s)
         return e;
 
     r = s->flusher ? pt_flusher_clear(s->flusher, ts) : clear_unread(s, ts);
-    if (pt_stream_is_ours(s)) {
-        pt_store_seqcst(&h->overrun, 0u);
-        pt_store_seqcst(&h->recycled, 0u);
-    }
+    if (pt_stream_is_ours(s))
+        pt_store_seqcst(&s->seg->h->overrun, 0u);
+    return r;
+}
+
+int pt_stream_clear(struct pt_stream *s)
+{
+    int r = s->flusher ? pt_flusher_clear_begin(s->flusher) : 0;
+
+    if (r < 0)
+        return r;
+    r = clear(s);
+    if (s->flusher)
+        pt_flusher_clear_end(s->flusher);
     return r;
 }
 

@@ -308,18 +308,28 @@ void pt_flusher_ask(struct pt_flusher *f)
     ask(f, ASK_ROUND);
 }
 
+/* One look before the lock would not do: the log may become one in pieces before the clear. */
+int pt_flusher_clear_begin(struct pt_flusher *f)
+{
+    pthread_mutex_lock(&f->clearing);
+    if (pt_load_seqcst(&f->pieces.on) == 0)
+        return 0;
+    pthread_mutex_unlock(&f->clearing);
+    return -ENOTSUP;
+}
+
 int pt_flusher_clear(struct pt_flusher *f, uint64_t ts)
 {
-    uint32_t before;
-    int e;
+    uint32_t before = pt_load_seqcst(&f->answered);
 
-    pthread_mutex_lock(&f->clearing);
-    before = pt_load_seqcst(&f->answered);
     f->clear_ts = ts;
     ask(f, ASK_CLEAR);
-    e = wait_for_reply(f, before);
+    return wait_for_reply(f, before);
+}
+
+void pt_flusher_clear_end(struct pt_flusher *f)
+{
     pthread_mutex_unlock(&f->clearing);
-    return e;
 }
 
 int pt_flusher_set_pieces(struct pt_flusher *f, const struct pt_piece_limits *limits)
@@ -334,11 +344,6 @@ int pt_flusher_set_pieces(struct pt_flusher *f, const struct pt_piece_limits *li
     e = wait_for_reply(f, before);
     pthread_mutex_unlock(&f->clearing);
     return e;
-}
-
-bool pt_flusher_has_pieces(struct pt_flusher *f)
-{
-    return pt_load_seqcst(&f->pieces.on) != 0;
 }
 
 int pt_flusher_finish(struct pt_flusher *f)

@@ -28,11 +28,13 @@
 int pt_flusher_start(struct pt_stream *s, int fd);
 /* Asks for a round; does not wait. */
 void pt_flusher_ask(struct pt_flusher *f);
-/* Removes all events from the log, and those before ts from the stream; waits. */
+/* Until the end no other thread clears, or asks for pieces.  -ENOTSUP: the log is in pieces. */
+int pt_flusher_clear_begin(struct pt_flusher *f);
+/* Between the two: removes all events from the log, and those before ts from the stream; waits. */
 int pt_flusher_clear(struct pt_flusher *f, uint64_t ts);
+void pt_flusher_clear_end(struct pt_flusher *f);
 /* Makes the log one of several pieces (pieces.h); waits.  -EINVAL: it cannot be. */
 int pt_flusher_set_pieces(struct pt_flusher *f, const struct pt_piece_limits *limits);
-bool pt_flusher_has_pieces(struct pt_flusher *f);
 /* Writes the remaining events and the end mark, ends the thread, frees f. */
 int pt_flusher_finish(struct pt_flusher *f);
 
