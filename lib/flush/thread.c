@@ -308,12 +308,27 @@ void pt_flusher_ask(struct pt_flusher *f)
     ask(f, ASK_ROUND);
 }
 
+/* Signals are held until the turn has come: in a child that a handler has forked before, it may be
+ * the turn of a thread that is not there.  0; -EINVAL in such a child. */
+static int take_turn(struct pt_flusher *f)
+{
+    sigset_t mask;
+    int r = -EINVAL;
+
+    pt_thread_hold_signals(&mask);
+    if (pt_stream_is_ours(f->stream))
+        r = -pthread_mutex_lock(&f->clearing);
+    pt_thread_let_signals(&mask);
+    return r;
+}
+
 /* One look before the lock would not do: the log may become one in pieces before the clear. */
 int pt_flusher_clear_begin(struct pt_flusher *f)
 {
-    pthread_mutex_lock(&f->clearing);
-    if (pt_load_seqcst(&f->pieces.on) == 0)
-        return 0;
+    int r = take_turn(f);
+
+    if (r < 0 || pt_load_seqcst(&f->pieces.on) == 0)
+        return r;
     pthread_mutex_unlock(&f->clearing);
     return -ENOTSUP;
 }
@@ -335,9 +350,10 @@ void pt_flusher_clear_end(struct pt_flusher *f)
 int pt_flusher_set_pieces(struct pt_flusher *f, const struct pt_piece_limits *limits)
 {
     uint32_t before;
-    int e;
+    int e = take_turn(f);
 
-    pthread_mutex_lock(&f->clearing);
+    if (e < 0)
+        return e;
     before = pt_load_seqcst(&f->answered);
     f->pieces.asked = *limits;
     ask(f, ASK_PIECES);
