@@ -241,7 +241,9 @@ int posixtrace_shark_compress_chunk(int number, FTrace_flags new_flags);
  * ENOENT        no such chunk
  * EINVAL        flags that cannot be given
  * EDESTADDRREQ  nothing was initialised
- * others        of open(2), write(2), send(2): the flags stay, and so do events that were not sent
+ * others        of open(2), write(2), send(2): the flags stay, and so do events that were not sent,
+ *               also one that was written in part, which the file does not keep.  The next call for
+ *               the chunk sends them, by any writer.  Of close(2): all were sent
  */
 int posixtrace_shark_send_chunk(int number, int osd_flags, FTrace_flags new_flags);
 

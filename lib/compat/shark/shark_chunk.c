@@ -6,7 +6,9 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <posixtrace/info.h>
 #include <posixtrace/typed.h>
 #include "compat/shark/shark.h"
 #include "compat/common/word.h"
@@ -57,6 +59,19 @@ void pt_shark_put_flags(struct pt_shark_chunk *chunk, unsigned flags)
         ;
 }
 
+/* Recorded, not overwritten, not sent.  The places do not say it: those of a CYC chunk are counted
+ * up to its size only, and a thread takes one before it records. */
+static uint64_t events_in(const struct pt_shark_chunk *chunk)
+{
+    uint64_t sent = pt_word_load_relaxed(&chunk->sent), gone;
+    struct posixtrace_info info;
+
+    if (posixtrace_get_info(chunk->trid, &info, sizeof info) != 0)
+        return 0;
+    gone = sent + info.lost[POSIXTRACE_LOST_OVERWRITTEN];
+    return info.events > gone ? info.events - gone : 0;
+}
+
 static void take_from(uint32_t *count, uint64_t *records)
 {
     uint32_t was = pt_word_load_relaxed(count), off;
@@ -70,10 +85,17 @@ static void take_from(uint32_t *count, uint64_t *records)
 /* The closing ones first: a place too few for a moment does no harm, one too many would. */
 void pt_shark_give_back(struct pt_shark_chunk *chunk, uint64_t records)
 {
-    if (!(pt_word_load_relaxed(&chunk->flags) & PT_SHARK_MODE))
-        records = UINT64_MAX; /* overwritten records are gone, too */
-    take_from(&chunk->closing, &records);
-    take_from(&chunk->used, &records);
+    uint32_t normal = pt_word_load_relaxed(&chunk->normal);
+    uint64_t stay;
+
+    if (pt_word_load_relaxed(&chunk->flags) & PT_SHARK_MODE) {
+        take_from(&chunk->closing, &records);
+        take_from(&chunk->used, &records);
+        return;
+    }
+    stay = events_in(chunk);
+    pt_word_store_relaxed(&chunk->closing, 0);
+    pt_word_store_relaxed(&chunk->used, stay < normal ? (uint32_t)stay : normal);
 }
 
 /* ---- made and deleted ---- */
@@ -123,6 +145,11 @@ static int create(int number, struct pt_shark_chunk *c, unsigned flags)
     int error;
 
     pt_shark_describe(words);
+    if (!c->taken)
+        c->taken = malloc((size_t)PT_SHARK_BATCH * SHARK_RECORD);
+    if (!c->taken)
+        return ENOMEM;
+    c->taken_count = 0;
     snprintf(name, sizeof name, SHARK_CHUNK "%d", number);
     error = posixtrace_event_describe(name, words, &event);
     snprintf(name, sizeof name, "shark-chunk-%d", number);
@@ -133,6 +160,7 @@ static int create(int number, struct pt_shark_chunk *c, unsigned flags)
     pt_word_store_relaxed(&c->used, 0);
     pt_word_store_relaxed(&c->closing, 0);
     pt_word_store_relaxed(&c->lost, 0);
+    pt_word_store_relaxed(&c->sent, 0);
     pt_word_store_relaxed(&c->next, 0);
     pt_word_store_relaxed(&c->normal, (uint32_t)normal);
     pt_word_store_relaxed(&c->reserve, (uint32_t)reserve);
@@ -289,13 +317,16 @@ int posixtrace_shark_first_chunk(FTrace_flags flags)
 
 static void show(int number, const struct pt_shark_chunk *c, struct posixtrace_shark_chunk *to)
 {
+    uint64_t events = events_in(c);
+    uint32_t most = pt_word_load_relaxed(&c->normal) + pt_word_load_relaxed(&c->closing);
+
     to->id = CHUNK_ID;
     to->number = number;
     to->flags = pt_shark_flags(c) & PT_SHARK_PUBLIC;
     to->size = c->size;
     to->emergency_size = c->emergency_size;
     to->next = (int)pt_word_load_relaxed(&c->next) - 1;
-    to->events = pt_word_load_relaxed(&c->used) + pt_word_load_relaxed(&c->closing);
+    to->events = events < most ? (uint32_t)events : most;
     to->lost = pt_word_load_relaxed(&c->lost);
     to->trid = c->trid;
 }

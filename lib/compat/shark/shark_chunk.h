@@ -21,6 +21,8 @@
 #include <stdint.h>
 #include <posixtrace/shark.h>
 
+#define PT_SHARK_BATCH 256u /* records of pt_shark_chunk.taken, at most */
+
 enum {
     PT_SHARK_MODE = FTRACE_CHUNK_FLAG_JTN | FTRACE_CHUNK_FLAG_STOP,
     PT_SHARK_PUBLIC = 0xff, /* the flags that are S.Ha.R.K.'s */
@@ -36,10 +38,18 @@ struct pt_shark_chunk {
     uint32_t closing, reserve; /* the same for closing events */
     uint32_t lost;
     uint32_t event; /* trace_event_id_t of the chunk's type */
+    /* Atomic; written by the sender: records that a file or packet has, since the creation. */
+    uint64_t sent __attribute__((aligned(8)));
 
     /* Under the mutex. */
     int size, emergency_size;
     trace_id_t trid;
+
+    /* The sender's, while the chunk is BUSY: records that are taken out of the stream and not
+     * sent.  After a failed send they stay, still hold their places, and are sent first.  The
+     * memory stays with the number when the chunk is deleted. */
+    uint8_t *taken;
+    uint32_t taken_count;
 };
 
 extern struct pt_shark_chunk pt_shark_chunks[FTRACE_MAX_CHUNKS];
@@ -54,7 +64,7 @@ uint32_t pt_shark_flags(const struct pt_shark_chunk *chunk);
 bool pt_shark_flags_are_good(unsigned flags);
 /* In place of all but THERE and BUSY. */
 void pt_shark_put_flags(struct pt_shark_chunk *chunk, unsigned flags);
-/* So many records are not in the chunk any more. */
+/* Frees the places of so many records, which were sent.  With the mutex held. */
 void pt_shark_give_back(struct pt_shark_chunk *chunk, uint64_t records);
 /* -1, and errno. */
 int pt_shark_fail(int error);

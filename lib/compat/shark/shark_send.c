@@ -2,10 +2,12 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /* posixtrace/shark.h: chunks are sent, and the disk writer. */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 #include <posixtrace/event.h>
 #include "compat/shark/shark.h"
 #include "compat/common/word.h"
@@ -22,7 +24,8 @@ static const struct pt_shark_way *way;
 
 static char file_name[PATH_MAX];
 static unsigned file_number;
-static FILE *file;
+static int file = -1;
+static off_t file_end; /* after the last whole record */
 
 static int begin_file(void)
 {
@@ -32,28 +35,50 @@ static int begin_file(void)
     if (!*file_name)
         return EDESTADDRREQ;
     snprintf(path, sizeof path, "%.*s%u%s", (int)(base - file_name), file_name, file_number, base);
-    file = fopen(path, "we");
-    if (!file)
+    file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (file < 0)
         return errno;
+    file_end = 0;
     file_number++;
     return 0;
 }
 
-static int put_in_file(const uint8_t *record)
+/* A record that the disk took in part is not sent: the file ends before it. */
+static int put_in_file(const uint8_t *records, uint32_t count, uint32_t *put)
 {
-    errno = 0;
-    if (fwrite_unlocked(record, 1, SHARK_RECORD, file) == SHARK_RECORD)
-        return 0;
-    return errno ? errno : EIO;
+    size_t bytes = (size_t)count * SHARK_RECORD, done = 0;
+    int error = 0;
+
+    while (!error && done < bytes) {
+        ssize_t n = write(file, records + done, bytes - done);
+
+        if (n > 0)
+            done += (size_t)n;
+        else if (n == 0 || errno != EINTR)
+            error = n == 0 ? EIO : errno;
+    }
+    *put = (uint32_t)(done / SHARK_RECORD);
+    file_end += (off_t)*put * SHARK_RECORD;
+    if (done % SHARK_RECORD)
+        (void)!ftruncate(file, file_end); /* a pipe keeps the part */
+    return error;
 }
 
 static int end_file(int error)
 {
-    errno = 0;
-    return fclose(file) == 0 || error ? error : errno ? errno : EIO;
+    int fd = file;
+
+    file = -1;
+    return close(fd) == 0 || error ? error : errno;
 }
 
-static const struct pt_shark_way files = { begin_file, put_in_file, end_file };
+static const struct pt_shark_way files = { PT_SHARK_BATCH, begin_file, put_in_file, end_file };
+
+static void name_files(const char *name, size_t length)
+{
+    memcpy(file_name, name, length + 1);
+    file_number = 0;
+}
 
 int posixtrace_shark_init_disk_writer(const char *fname, int flag, const char *l_ip,
                                       const char *t_ip)
@@ -68,8 +93,7 @@ int posixtrace_shark_init_disk_writer(const char *fname, int flag, const char *l
     if (length >= sizeof file_name)
         return pt_shark_fail(ENAMETOOLONG);
     pthread_mutex_lock(&sending);
-    memcpy(file_name, fname, length + 1);
-    file_number = 0;
+    name_files(fname, length);
     way = &files;
     pthread_mutex_unlock(&sending);
     return 0;
@@ -103,33 +127,58 @@ static uint64_t in_order(uint64_t tsc)
     return tsc;
 }
 
-/* Puts the events that were there at the start; *taken: events that have left the stream. */
-static int put_all(trace_id_t trid, trace_event_id_t type, const struct pt_shark_way *to,
-                   uint64_t *taken)
+/* Sends what was taken; the rest stays, at the front. */
+static int put_taken(struct pt_shark_chunk *c, const struct pt_shark_way *to)
 {
-    struct posixtrace_event e = { .ns = 0 };
-    uint8_t bytes[SHARK_RECORD];
+    uint32_t done = 0;
+    int error = 0;
+
+    while (!error && done < c->taken_count) {
+        uint32_t n = c->taken_count - done, put = 0;
+
+        error = to->put(c->taken + (size_t)done * SHARK_RECORD, n < to->batch ? n : to->batch,
+                        &put);
+        done += put;
+    }
+    c->taken_count -= done;
+    memmove(c->taken, c->taken + (size_t)done * SHARK_RECORD,
+            (size_t)c->taken_count * SHARK_RECORD);
+    pt_word_store_relaxed(&c->sent, c->sent + done);
+    return error;
+}
+
+static void take(struct pt_shark_chunk *c, const struct posixtrace_event *e)
+{
     struct shark_record r;
+
+    pt_shark_unpack_data(e->data, &r);
+    r.par2 = pt_shark_in_ns((uint8_t)r.code, r.par2);
+    r.tsc = in_order((uint64_t)e->ns);
+    pt_shark_pack(c->taken + (size_t)c->taken_count++ * SHARK_RECORD, &r);
+}
+
+/* Puts what an earlier send left, and the events that were there at the start. */
+static int put_all(struct pt_shark_chunk *c, const struct pt_shark_way *to)
+{
+    trace_event_id_t type = pt_word_load_relaxed(&c->event);
+    struct posixtrace_event e = { .ns = 0 };
     struct timespec now;
     int64_t begun;
     int unavailable = 0, error = 0;
 
     clock_gettime(CLOCK_REALTIME, &now);
     begun = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-    while (!error && e.ns <= begun) {
-        error = posixtrace_next_event(trid, &e, sizeof e, &unavailable);
+    while (e.ns <= begun) {
+        if (c->taken_count >= to->batch)
+            error = put_taken(c, to);
+        if (!error)
+            error = posixtrace_next_event(c->trid, &e, sizeof e, &unavailable);
         if (error || unavailable)
             break;
-        if (e.id != type || e.data_len != PT_SHARK_DATA)
-            continue;
-        ++*taken;
-        pt_shark_unpack_data(e.data, &r);
-        r.par2 = pt_shark_in_ns((uint8_t)r.code, r.par2);
-        r.tsc = in_order((uint64_t)e.ns);
-        pt_shark_pack(bytes, &r);
-        error = to->put(bytes);
+        if (e.id == type && e.data_len == PT_SHARK_DATA)
+            take(c, &e);
     }
-    return error;
+    return error ? error : put_taken(c, to);
 }
 
 /* BUSY keeps it from being deleted. */
@@ -148,14 +197,13 @@ static struct pt_shark_chunk *hold(int number)
 /* new_flags -1: as they are. */
 static int send_held(struct pt_shark_chunk *c, const struct pt_shark_way *to, int new_flags)
 {
-    uint64_t taken = 0;
+    uint64_t before = c->sent;
     int error = to->begin();
 
     if (!error)
-        error = to->end(put_all(c->trid, pt_word_load_relaxed(&c->event), to, &taken));
+        error = to->end(put_all(c, to));
     pthread_mutex_lock(&pt_shark_mutex);
-    if (taken)
-        pt_shark_give_back(c, taken);
+    pt_shark_give_back(c, c->sent - before);
     if (!error && new_flags >= 0)
         pt_shark_put_flags(c, (unsigned)new_flags);
     pt_word_clear_seqcst(&c->flags, FTRACE_CHUNK_FLAG_BUSY);

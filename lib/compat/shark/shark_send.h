@@ -8,9 +8,11 @@
 
 /* 0, or a positive errno. */
 struct pt_shark_way {
+    uint32_t batch; /* records of one put(), at most */
     int (*begin)(void);
-    int (*put)(const uint8_t *record); /* SHARK_RECORD bytes */
-    int (*end)(int error);             /* of begin() that worked; error: of the others */
+    /* count records of SHARK_RECORD bytes; *put: how many of them are sent, also after an error. */
+    int (*put)(const uint8_t *records, uint32_t count, uint32_t *put);
+    int (*end)(int error); /* of begin() that worked; error: of the others */
 };
 
 extern const struct pt_shark_way pt_shark_udp;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
- * Chunks as UDP packets.  A packet that could not be sent is kept, with its number, and is sent
- * first with the next chunk, so records taken from a chunk are not lost.
+ * Chunks as UDP packets.  The records of a packet that could not be sent stay in the chunk, and
+ * the next packet that is sent has its number.
  */
 #include <errno.h>
 #include <netdb.h>
@@ -23,8 +23,7 @@
 
 static int udp = -1;
 static struct stat udp_file;
-static uint32_t packets, pending; /* sent; records in the next one */
-static uint8_t packet[SHARK_PACKET_HEAD + SHARK_PACKET_EVENTS * SHARK_RECORD];
+static uint32_t packets; /* sent */
 
 /* "1.2.3.4", "1.2.3.4:5", "::1", "[::1]", "[::1]:5"; port: the default. */
 static int look_up(const char *text, const char *port, struct addrinfo **list)
@@ -104,12 +103,15 @@ int pt_shark_udp_open(const char *local, const char *target)
 }
 
 /* ECONNREFUSED is news of an earlier packet; this one has not gone out then. */
-static int send_packet(void)
+static int send_packet(const uint8_t *records, uint32_t count, uint32_t *put)
 {
     static const struct timespec pause = { 0, PAUSE_NS };
-    size_t bytes = pt_shark_packet(packet, packets + 1, pending);
+    uint8_t packet[SHARK_PACKET_HEAD + SHARK_PACKET_EVENTS * SHARK_RECORD];
+    size_t bytes;
     ssize_t sent;
 
+    memcpy(packet + SHARK_PACKET_HEAD, records, (size_t)count * SHARK_RECORD);
+    bytes = pt_shark_packet(packet, packets + 1, count);
     if (!is_open())
         return EBADF;
     do
@@ -117,7 +119,7 @@ static int send_packet(void)
     while (sent < 0 && errno == EINTR);
     if (sent < 0)
         return errno;
-    pending = 0;
+    *put = count;
     if (++packets % PACKETS_AT_ONCE == 0)
         nanosleep(&pause, NULL);
     return 0;
@@ -125,18 +127,12 @@ static int send_packet(void)
 
 static int begin_udp(void)
 {
-    return pending == SHARK_PACKET_EVENTS ? send_packet() : 0;
-}
-
-static int put_in_packet(const uint8_t *record)
-{
-    memcpy(packet + SHARK_PACKET_HEAD + pending * SHARK_RECORD, record, SHARK_RECORD);
-    return ++pending < SHARK_PACKET_EVENTS ? 0 : send_packet();
+    return 0;
 }
 
 static int end_udp(int error)
 {
-    return error || pending == 0 ? error : send_packet();
+    return error;
 }
 
-const struct pt_shark_way pt_shark_udp = { begin_udp, put_in_packet, end_udp };
+const struct pt_shark_way pt_shark_udp = { SHARK_PACKET_EVENTS, begin_udp, send_packet, end_udp };

@@ -102,12 +102,11 @@ START_TEST(bad_names)
 }
 END_TEST
 
-/* What has not gone out stays, and there is room for just as many more. */
+/* A record that the disk takes in part counts as not sent, and the file ends before it. */
 START_TEST(full_disk)
 {
-    enum { PLACES = 2000, BYTES = 8192 };
+    enum { PLACES = 2000, IN_FILE = 600 };
     struct rlimit limit, small;
-    struct records first, rest;
     int a = sb_chunk(PLACES, 0, FREE | STOP);
 
     begin(a);
@@ -115,21 +114,57 @@ START_TEST(full_disk)
     ck_ok(FTrace_init_disk_writer(place("full.dat"), 0, NULL, NULL));
     ck_ok(getrlimit(RLIMIT_FSIZE, &limit));
     small = limit;
-    small.rlim_cur = BYTES;
+    small.rlim_cur = IN_FILE * 16 + 7;
     signal(SIGXFSZ, SIG_IGN);
     ck_ok(setrlimit(RLIMIT_FSIZE, &small));
     ck_errno(FTrace_send_chunk(a, 0, FREE | CYC), EFBIG);
     ck_ok(setrlimit(RLIMIT_FSIZE, &limit));
-    first = sb_read(place("0full.dat"));
-    sb_expect(first, 0, BYTES / 16);
-    ck_assert(!(sb_flags(a) & FREE));
-    rest = sb_send(a, STOP);
-    ck_assert_uint_gt(rest.n, 0);
-    sb_expect(rest, rest.at[0].par2, PLACES - rest.at[0].par2);
-    ck_assert_uint_ge(rest.at[0].par2, first.n);
+    sb_expect(sb_read(place("0full.dat")), 0, IN_FILE);
+    ck_assert_uint_eq(sb_flags(a), STOP);
+    ck_assert_uint_eq(sb_look(a).events, PLACES - IN_FILE);
+    /* There is room for as many as were sent. */
+    sb_log(PLACES, IN_FILE + 1);
+    ck_assert_uint_eq(sb_look(a).events, PLACES);
+    ck_assert_uint_eq(sb_look(a).lost, 1);
+    sb_expect(sb_send(a, STOP), IN_FILE, PLACES);
     sb_log(0, PLACES + 1);
     ck_assert_uint_eq(sb_look(a).events, PLACES);
     sb_expect(sb_send(a, STOP), 0, PLACES);
+    sb_clear();
+}
+END_TEST
+
+/* A disk that takes nothing, several times: each chunk keeps its own events. */
+START_TEST(no_space)
+{
+    enum { PLACES = 5000, OTHERS = 3 };
+    int a = sb_chunk(PLACES, 0, FREE | STOP), b = sb_chunk(PLACES, 0, FREE | CYC);
+
+    begin(a);
+    sb_log(0, PLACES);
+    ck_ok(FTrace_actual_chunk_select(b));
+    sb_log(9000, OTHERS);
+    ck_ok(FTrace_init_disk_writer(place("none.dat"), 0, NULL, NULL));
+    for (int i = 0; i < 3; i++) {
+        char name[32];
+
+        snprintf(name, sizeof name, "%dnone.dat", i);
+        ck_ok(symlink("/dev/full", place(name)));
+        ck_errno(FTrace_send_chunk(i == 1 ? b : a, 0, FREE), ENOSPC);
+    }
+    ck_assert_uint_eq(sb_look(a).events, PLACES);
+    ck_assert_uint_eq(sb_look(b).events, OTHERS);
+    sb_expect(sb_send(b, CYC), 9000, OTHERS);
+    sb_expect(sb_send(a, FREE | STOP), 0, PLACES);
+    ck_assert_uint_eq(sb_look(a).lost, 0);
+    /* What a deleted chunk had is not another's. */
+    ck_ok(FTrace_actual_chunk_select(a));
+    sb_log(0, PLACES);
+    ck_ok(FTrace_init_disk_writer(place("none.dat"), 0, NULL, NULL));
+    ck_errno(FTrace_send_chunk(a, 0, FREE), ENOSPC);
+    sb_clear();
+    a = sb_chunk(PLACES, 0, FREE | STOP);
+    sb_expect(sb_send(a, STOP), 0, 0);
     sb_clear();
 }
 END_TEST
@@ -166,13 +201,40 @@ START_TEST(busy_chunk)
 }
 END_TEST
 
+/* Events that were logged during a send and stay are in the table. */
+START_TEST(logged_meanwhile)
+{
+    enum { PLACES = 100000 };
+
+    for (int i = 0; i < 20; i++) {
+        int a = sb_chunk(PLACES, 0, FREE | CYC | NODEL);
+        struct th_thread thread;
+        uint32_t events;
+        size_t left;
+
+        begin(a);
+        th_thread_start(&thread, log_always, &a);
+        sb_send(a, CYC | NODEL);
+        ck_ok(FTrace_set_chunk_flags(a, CYC));
+        th_thread_join(&thread);
+        events = sb_look(a).events;
+        left = sb_send(a, CYC).n;
+        ck_assert_uint_eq(events, left < PLACES ? left : PLACES);
+        ck_assert_uint_eq(sb_look(a).events, 0);
+        sb_clear();
+    }
+}
+END_TEST
+
 static void add(TCase *tc)
 {
     tcase_add_test(tc, nothing_initialised);
     tcase_add_test(tc, names_are_numbered);
     tcase_add_test(tc, bad_names);
     tcase_add_test(tc, full_disk);
+    tcase_add_test(tc, no_space);
     tcase_add_test(tc, busy_chunk);
+    tcase_add_test(tc, logged_meanwhile);
 }
 
 int main(void)

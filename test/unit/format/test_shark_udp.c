@@ -86,8 +86,8 @@ START_TEST(packets)
 }
 END_TEST
 
-/* The error of a missing receiver comes one or more packets later.  The packet that was not sent
- * then is sent the next time. */
+/* The error of a missing receiver comes one or more packets later.  The events of the packet that
+ * was not sent then stay in the chunk. */
 START_TEST(nobody_there)
 {
     struct receiver gone = listen_at_any(), r = listen_at_any();
@@ -105,7 +105,7 @@ START_TEST(nobody_there)
     } while (sent == 0);
     ck_assert_int_eq(errno, ECONNREFUSED);
     ck_assert_uint_gt(at, MOST);
-    ck_assert_uint_eq(sb_look(a).events, 0);
+    ck_assert_uint_eq(sb_look(a).events, MOST);
     sb_log(at, 1);
     ck_ok(FTrace_OSD_init_udp(1, "", r.address));
     ck_ok(FTrace_send_chunk(a, 0, FREE | STOP));
@@ -113,6 +113,30 @@ START_TEST(nobody_there)
     expect_packet(&r, 2, at, 1);
     expect_silence(&r);
     close(r.fd);
+    sb_clear();
+}
+END_TEST
+
+/* What could not be sent goes to the files that are initialised next. */
+START_TEST(files_instead)
+{
+    struct receiver gone = listen_at_any();
+    int a = sb_chunk(1000, 0, FREE | STOP), b = sb_chunk(1000, 0, FREE | STOP), sent;
+    uint32_t at = 0;
+
+    close(gone.fd);
+    ck_ok(FTrace_actual_chunk_select(b));
+    FTrace_enable();
+    sb_log(5000, 2);
+    ck_ok(FTrace_actual_chunk_select(a));
+    ck_ok(FTrace_OSD_init_udp(1, "", gone.address));
+    do {
+        sb_log(at++, 1);
+        sent = FTrace_send_chunk(a, 0, FREE | STOP);
+    } while (sent == 0);
+    sb_log(at, 100);
+    sb_expect(sb_send(b, STOP), 5000, 2);
+    sb_expect(sb_send(a, STOP), at - 1, 101);
     sb_clear();
 }
 END_TEST
@@ -190,6 +214,7 @@ static void add(TCase *tc)
 {
     tcase_add_test(tc, packets);
     tcase_add_test(tc, nobody_there);
+    tcase_add_test(tc, files_instead);
     tcase_add_test(tc, closed);
     tcase_add_test(tc, addresses);
 }
