@@ -23,7 +23,9 @@
  * Link with -lposixtrace-compat -lposixtrace.  The names of the manual are macros for functions of
  * ours.  Those with a result return 0 or their value, or -1 with errno set; all are thread-safe.
  * TRACER_LOGEVENT is async-signal-safe and takes no lock, the others do.  After fork() the child
- * has no chunks: it creates its own, or executes another program.
+ * has no chunks, and none is selected: it creates its own, or executes another program.  Filters,
+ * FTrace_enable() and the writer remain.  A child hangs in no call, whatever the parent's threads
+ * did.
  */
 #ifndef POSIXTRACE_SHARK_H
 #define POSIXTRACE_SHARK_H

@@ -14,6 +14,7 @@
 #define pt_word_store_release(at, value) __atomic_store_n((at), (value), __ATOMIC_RELEASE)
 #define pt_word_set_seqcst(at, bits)     ((void)__atomic_fetch_or((at), (bits), __ATOMIC_SEQ_CST))
 #define pt_word_clear_seqcst(at, bits)   ((void)__atomic_fetch_and((at), ~(bits), __ATOMIC_SEQ_CST))
+#define pt_word_fence_seqcst()           __atomic_thread_fence(__ATOMIC_SEQ_CST)
 /* On failure *expected gets the present value. */
 #define pt_word_cas_seqcst(at, expected, value) \
     __atomic_compare_exchange_n((at), (expected), (value), 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)

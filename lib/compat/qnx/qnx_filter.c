@@ -214,3 +214,17 @@ bool pt_qnx_passes(const struct pt_qnx_kind *kind, const void *data, size_t len)
            (!(event >> 24) || ask(&rows[event >> 24], kind, data, len, who)) &&
            (!(class >> 24) || ask(&rows[class >> 24], kind, data, len, who));
 }
+
+/* ---- after fork ---- */
+
+/* Another thread of the parent may have held it; a row that it had not counted is written
+ * again. */
+static void forked(void)
+{
+    mutex = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+}
+
+__attribute__((constructor)) static void watch(void)
+{
+    pthread_atfork(NULL, NULL, forked);
+}

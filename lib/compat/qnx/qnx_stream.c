@@ -204,3 +204,17 @@ int posixtrace_qnx_stream(trace_id_t *trid)
     pthread_mutex_unlock(&mutex);
     return pt_qnx_result(error);
 }
+
+/* ---- after fork ---- */
+
+/* Another thread of the parent may have held it; the stream is the parent's. */
+static void forked(void)
+{
+    mutex = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    stream.pid = 0;
+}
+
+__attribute__((constructor)) static void watch(void)
+{
+    pthread_atfork(NULL, NULL, forked);
+}

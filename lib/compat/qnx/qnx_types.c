@@ -90,3 +90,16 @@ int posixtrace_qnx_open(unsigned event_class, unsigned event)
     }
     return pt_qnx_result(error);
 }
+
+/* ---- after fork ---- */
+
+/* Another thread of the parent may have held it; the cells are whole at any moment. */
+static void forked(void)
+{
+    mutex = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+}
+
+__attribute__((constructor)) static void watch(void)
+{
+    pthread_atfork(NULL, NULL, forked);
+}

@@ -8,12 +8,77 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <posixtrace/rkh.h>
 #include "compat/rkh/rkh_shapes.h"
 
 #define SIGNALS 1024u
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+/* ---- the mutex, also over fork ---- */
+
+#define TLS _Thread_local __attribute__((tls_model("initial-exec")))
+
+/* Of the calling thread, for its signal handlers.  NEAR: it waits for the mutex, or is between two
+ * instructions from having it to knowing that. */
+static TLS volatile enum { OUTSIDE, NEAR, INSIDE } whereabouts;
+/* A handler that runs inside fork() may fork. */
+static TLS unsigned forks;
+static TLS bool taken;
+
+static void lock(void)
+{
+    whereabouts = NEAR;
+    pthread_mutex_lock(&mutex);
+    whereabouts = INSIDE;
+}
+
+static void unlock(void)
+{
+    whereabouts = NEAR;
+    pthread_mutex_unlock(&mutex);
+    whereabouts = OUTSIDE;
+}
+
+/* If no other thread releases the mutex within so many ms, it is the calling thread's. */
+static bool take_near(void)
+{
+    static const struct timespec pause = { 0, 1000000 };
+
+    for (unsigned ms = 0; ms < 20; ms++) {
+        if (pthread_mutex_trylock(&mutex) == 0)
+            return true;
+        nanosleep(&pause, NULL);
+    }
+    return false;
+}
+
+/* Not if a signal handler forks that interrupts a call which has the mutex: the call continues in
+ * both processes. */
+static void before_fork(void)
+{
+    if (forks++ > 0)
+        return;
+    switch (whereabouts) {
+    case OUTSIDE: taken = pthread_mutex_lock(&mutex) == 0; break;
+    case NEAR: taken = take_near(); break;
+    case INSIDE: taken = false; break;
+    }
+}
+
+static void after_fork(void)
+{
+    if (--forks == 0 && taken)
+        pthread_mutex_unlock(&mutex);
+}
+
+__attribute__((constructor)) static void watch(void)
+{
+    pthread_atfork(before_fork, after_fork, after_fork);
+}
+
+/* ---- state ---- */
 
 /* Bits: 1 is emitted.  All closed at first, as in RKH. */
 static struct {
@@ -91,9 +156,9 @@ int posixtrace_rkh_filter(enum posixtrace_rkh_filter what, unsigned n, bool emit
 {
     int error;
 
-    pthread_mutex_lock(&mutex);
+    lock();
     error = set_filter(what, n, emit);
-    pthread_mutex_unlock(&mutex);
+    unlock();
     return error;
 }
 
@@ -110,9 +175,9 @@ bool posixtrace_rkh_wanted(unsigned record, int sma, int signal)
 {
     bool wanted;
 
-    pthread_mutex_lock(&mutex);
+    lock();
     wanted = is_wanted(record, sma, signal);
-    pthread_mutex_unlock(&mutex);
+    unlock();
     return wanted;
 }
 
@@ -180,12 +245,12 @@ int posixtrace_rkh_record(unsigned record, int sma, int signal, const uint64_t *
 {
     int error = 0;
 
-    pthread_mutex_lock(&mutex);
+    lock();
     if (is_wanted(record, sma, signal))
         error = trace_record(record, values, count);
     else if (record > 255)
         error = EINVAL;
-    pthread_mutex_unlock(&mutex);
+    unlock();
     return error;
 }
 
@@ -223,9 +288,9 @@ int posixtrace_rkh_symbol(unsigned record, uint64_t ao, uint64_t value, const ch
 
     if (!name)
         return EINVAL;
-    pthread_mutex_lock(&mutex);
+    lock();
     error = trace_symbol(record, ao, value, name);
-    pthread_mutex_unlock(&mutex);
+    unlock();
     return error;
 }
 
@@ -348,8 +413,8 @@ int posixtrace_rkh_user_end(struct posixtrace_rkh_user *user)
     if (!user->on)
         return 0;
     user->on = false;
-    pthread_mutex_lock(&mutex);
+    lock();
     error = trace_user(user);
-    pthread_mutex_unlock(&mutex);
+    unlock();
     return error;
 }

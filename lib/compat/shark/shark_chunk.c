@@ -358,3 +358,19 @@ int posixtrace_shark_compress_chunk(int number, FTrace_flags new_flags)
     pthread_mutex_unlock(&pt_shark_mutex);
     return pt_shark_fail(there ? ENOTSUP : ENOENT);
 }
+
+/* ---- after fork ---- */
+
+/* The streams are the parent's, and another thread of the parent may have held the mutex. */
+static void forked(void)
+{
+    pt_shark_mutex = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    pt_word_store_release(&pt_shark_current, 0);
+    for (int i = 0; i < FTRACE_MAX_CHUNKS; i++)
+        pt_word_store_release(&pt_shark_chunks[i].flags, 0);
+}
+
+__attribute__((constructor)) static void watch(void)
+{
+    pthread_atfork(NULL, NULL, forked);
+}

@@ -74,10 +74,14 @@ static int end_file(int error)
 
 static const struct pt_shark_way files = { PT_SHARK_BATCH, begin_file, put_in_file, end_file };
 
+/* A child that is forked meanwhile has the old name, none, or the new one. */
 static void name_files(const char *name, size_t length)
 {
-    memcpy(file_name, name, length + 1);
+    pt_word_store_relaxed(file_name, '\0');
+    pt_word_fence_seqcst();
+    memcpy(file_name + 1, name + 1, length);
     file_number = 0;
+    pt_word_store_release(file_name, *name);
 }
 
 int posixtrace_shark_init_disk_writer(const char *fname, int flag, const char *l_ip,
@@ -243,4 +247,22 @@ int posixtrace_shark_send_chunk(int number, int osd_flags, FTrace_flags new_flag
 void posixtrace_shark_disk_writer(FTrace_Chunk_Ptr chunk)
 {
     errno = chunk ? send_chunk(chunk->number, &files, -1) : EINVAL;
+}
+
+/* ---- after fork ---- */
+
+/* Another thread of the parent may be sending; the file is its own. */
+static void forked(void)
+{
+    int fd = file;
+
+    sending = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    file = -1;
+    if (fd >= 0)
+        close(fd);
+}
+
+__attribute__((constructor)) static void watch(void)
+{
+    pthread_atfork(NULL, NULL, forked);
 }
