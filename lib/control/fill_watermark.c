@@ -8,21 +8,68 @@
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <unistd.h>
+#include "base/annotate.h"
+#include "base/clock.h"
 #include "base/sys.h"
 #include "base/thread.h"
 #include "control/fill_watermark.h"
 #include "shm/attention.h"
+#include "shm/liveness.h"
+#include "shm/slot.h"
 #include "stream/stream.h"
 
+#define PAUSE_NS      20000u /* doubles */
+#define PAUSE_MOST_NS 1000000u
+
 struct pt_fill_watermark {
+    struct pt_seg *seg;
     struct pt_seg_header *h;
     pthread_t thread;
     int fd;            /* the caller's, then the thread's own */
     uint32_t answered; /* futex: the thread has its descriptor, or an error */
     int answer;
-    uint32_t seen; /* of fill_futex, before the mark was set */
-    uint32_t ended;
+    uint32_t seen;  /* of fill_futex, before the mark was set */
+    uint32_t ended; /* futex */
 };
+
+static void nap(struct pt_fill_watermark *f, uint64_t ns)
+{
+    uint64_t at = pt_clock_ns(CLOCK_MONOTONIC) + ns;
+    struct timespec until = { (time_t)(at / 1000000000u), (long)(at % 1000000000u) };
+
+    pt_futex_wait(&f->ended, 0, CLOCK_MONOTONIC, &until);
+}
+
+/* Is the writer still inside the same event? */
+static bool stays(const struct pt_slot *slot, uint64_t inside)
+{
+    struct pt_author author;
+
+    if (pt_load_acquire(&slot->inside) != inside)
+        return false;
+    pt_copy_unchecked(&author, &slot->author, sizeof author);
+    return !pt_thread_is_gone(author.pid, author.tid);
+}
+
+/* A chunk is closed, and this thread woken, in the middle of an event, which holds back what a
+ * reader may read (shm/watermark.h).  So each writer that is inside an event leaves it first. */
+static void let_writers_leave(struct pt_fill_watermark *f)
+{
+    uint64_t until = pt_clock_ns(CLOCK_MONOTONIC) + PT_STALL_NS;
+    uint64_t pause = PAUSE_NS;
+    uint32_t n = pt_slot_count(f->seg);
+
+    for (uint32_t i = 0; i < n; i++) {
+        const struct pt_slot *slot = pt_seg_slot(f->seg, i);
+        uint64_t inside = pt_load_acquire(&slot->inside);
+
+        while (inside != 0 && !pt_load_seqcst(&f->ended) && stays(slot, inside) &&
+               pt_clock_ns(CLOCK_MONOTONIC) < until) {
+            nap(f, pause);
+            pause = pause < PAUSE_MOST_NS ? pause * 2 : pause;
+        }
+    }
+}
 
 static void tell(struct pt_fill_watermark *f)
 {
@@ -43,6 +90,7 @@ static void tell(struct pt_fill_watermark *f)
         if (pt_exchange_seqcst(&h->fill_mark, 0u) == 0)
             continue;
         pt_fill_watermark_arm(h);
+        let_writers_leave(f);
         /* A counter that has no room for one more is readable already, and a write that blocked
          * would hold up the end of this thread. */
         if (poll(&room, 1, 0) == 1 && (room.revents & POLLOUT) &&
@@ -103,6 +151,7 @@ void pt_fill_watermark_end(struct pt_stream *s)
     pt_store_seqcst(&f->h->fill_level, 0u);
     pt_store_seqcst(&f->h->fill_mark, 0u);
     pt_store_seqcst(&f->ended, 1u);
+    pt_futex_wake_all(&f->ended);
     pt_fill_watermark_tell(f->h);
     pthread_join(f->thread, NULL);
     free(f);
@@ -130,6 +179,7 @@ static int watch(struct pt_stream *s, unsigned percent, int fd)
     f = calloc(1, sizeof *f);
     if (!f)
         return -ENOMEM;
+    f->seg = s->seg;
     f->h = h;
     f->fd = fd;
     f->seen = pt_load_seqcst(&h->fill_futex);

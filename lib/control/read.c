@@ -14,6 +14,7 @@
 #include "control/read.h"
 #include "control/sequence.h"
 #include "process/fork.h"
+#include "shm/attention.h"
 #include "shm/syncpoint.h"
 #include "stream/handle.h"
 
@@ -187,10 +188,33 @@ static int sleep_for_event(struct pt_stream *s, const struct timespec *until, ui
     return nap(s, futex, &stall, cancel) == -EINTR ? -EINTR : 0;
 }
 
+/*
+ * The caller finds nothing, and may wait for the next report of the fill level
+ * (posixtrace_watch_fill), which does not come as long as the level stays reached.  Chunks that are
+ * closed from now on are reported; those before are found in another look, unless a writer inside
+ * an event holds them back.  Then there is a report when it has left.  True: to look once more.
+ */
+static bool looks_again(struct pt_stream *s, int r, bool *armed)
+{
+    bool again = false;
+
+    if (s->kind != PT_STREAM_ACTIVE)
+        return false;
+    pt_fork_guard(s->seg);
+    if (pt_stream_is_ours(s)) {
+        again = !*armed && pt_fill_watermark_rearm(s->seg->h);
+        if (!again && r == PT_LIVE_HELD)
+            pt_fill_watermark_closed(s->seg->h);
+    }
+    pt_fork_guard(NULL);
+    *armed |= again;
+    return again;
+}
+
 int pt_stream_read(struct pt_stream *s, enum pt_read_mode mode, const struct timespec *until,
                    int cancel, const struct pt_taker *taker)
 {
-    bool asked = false;
+    bool asked = false, armed = false;
     uint32_t futex = 0;
     int r;
 
@@ -203,15 +227,21 @@ int pt_stream_read(struct pt_stream *s, enum pt_read_mode mode, const struct tim
                 return r;
             continue;
         }
-        if (s->log || mode == PT_READ_TRY || (mode == PT_READ_REST && r == PT_LIVE_NONE))
+        if (s->log || mode == PT_READ_TRY || (mode == PT_READ_REST && r == PT_LIVE_NONE)) {
+            if (looks_again(s, r, &armed))
+                continue;
             return PT_READ_NONE;
+        }
         if (pt_load_seqcst(&s->closing))
             return -EINVAL;
         if (mode == PT_READ_UNTIL) {
             if (!is_time(until))
                 return -EINVAL;
-            if (passed(until))
+            if (passed(until)) {
+                if (looks_again(s, r, &armed))
+                    continue;
                 return -ETIMEDOUT;
+            }
         }
         if (!asked) {
             futex = pt_load_seqcst(&s->seg->h->reader_futex);

@@ -55,16 +55,34 @@ void pt_fill_watermark_tell(struct pt_seg_header *h)
     pt_futex_wake_all(&h->fill_futex);
 }
 
-void pt_fill_watermark_arm(struct pt_seg_header *h)
+/* The level may change meanwhile. */
+static void set_mark(struct pt_seg_header *h, uint32_t level)
 {
-    uint32_t level = pt_load_seqcst(&h->fill_level), put;
+    uint32_t put;
 
-    if (level == 0 || pt_load_seqcst(&h->full_chunks) >= level)
-        return;
     do {
         put = level;
         pt_store_seqcst(&h->fill_mark, put);
         level = pt_load_seqcst(&h->fill_level);
     } while (level != put);
+}
+
+void pt_fill_watermark_arm(struct pt_seg_header *h)
+{
+    uint32_t level = pt_load_seqcst(&h->fill_level);
+
+    if (level == 0 || pt_load_seqcst(&h->full_chunks) >= level)
+        return;
+    set_mark(h, level);
     pt_fill_watermark_closed(h);
+}
+
+bool pt_fill_watermark_rearm(struct pt_seg_header *h)
+{
+    uint32_t level = pt_load_seqcst(&h->fill_level);
+
+    if (level == 0 || pt_load_seqcst(&h->fill_mark) != 0 || pt_load_seqcst(&h->full_chunks) < level)
+        return false;
+    set_mark(h, level);
+    return true;
 }

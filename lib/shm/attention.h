@@ -22,6 +22,9 @@ void pt_stream_wake(struct pt_seg_header *h, uint32_t waiters);
 
 void pt_fill_watermark_tell(struct pt_seg_header *h) PT_COLD;
 void pt_fill_watermark_arm(struct pt_seg_header *h) PT_COLD;
+/* Called by a reader that finds no event: sets the mark also if as much is full already.  True: it
+ * was not set before, and the reader has to look once more. */
+bool pt_fill_watermark_rearm(struct pt_seg_header *h) PT_COLD;
 
 /* A chunk was closed. */
 static inline void pt_fill_watermark_closed(struct pt_seg_header *h)

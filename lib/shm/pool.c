@@ -5,6 +5,7 @@
 #include "base/annotate.h"
 #include "base/assert.h"
 #include "base/clock.h"
+#include "base/sys.h"
 #include "shm/pool.h"
 #include "shm/slot.h"
 
@@ -108,12 +109,15 @@ static bool adopt(struct pt_seg *seg, uint32_t slot, uint32_t need, uint32_t i, 
 
     if (!room)
         pt_add_relaxed(&h->full_chunks, 1u);
-    if (pt_cas_seqcst(&pt_seg_info(seg, i)->word, &w,
-                      pt_word_make(state, room ? slot : pt_word_slot(w), pt_word_gen(w))))
-        return room;
+    if (!pt_cas_seqcst(&pt_seg_info(seg, i)->word, &w,
+                       pt_word_make(state, room ? slot : pt_word_slot(w), pt_word_gen(w)))) {
+        if (!room)
+            pt_add_relaxed(&h->full_chunks, (uint32_t)-1);
+        return false;
+    }
     if (!room)
-        pt_add_relaxed(&h->full_chunks, (uint32_t)-1);
-    return false;
+        pt_pool_tell_full(seg);
+    return room;
 }
 
 /* One pass over the pool.  FULL: nothing free and nothing to adopt. */
@@ -140,7 +144,9 @@ static enum pt_pool_take scan(struct pt_seg *seg, uint32_t slot, uint32_t need, 
             return PT_POOL_TAKEN;
         }
         if (adopts && pt_word_state(w) == PT_CHUNK_ORPHAN && adopt(seg, slot, need, i, w)) {
-            note_taken(seg, i, n);
+            /* The next thread looks here first.  If threads that end early went round the chunks
+             * instead, all of these would have no room at the same time. */
+            pt_store_relaxed(&h->hint, i);
             *index = i;
             return PT_POOL_ADOPTED;
         }
@@ -409,8 +415,18 @@ void pt_pool_orphan(struct pt_seg *seg, uint32_t index, uint32_t slot, uint64_t 
         return;
     }
     pt_add_relaxed(&seg->h->full_chunks, 1u);
-    if (!pt_cas_seqcst(&info->word, &w, pt_word_make(PT_CHUNK_FULL, slot, pt_word_gen(w))))
+    if (pt_cas_seqcst(&info->word, &w, pt_word_make(PT_CHUNK_FULL, slot, pt_word_gen(w))))
+        pt_pool_tell_full(seg);
+    else
         pt_add_relaxed(&seg->h->full_chunks, (uint32_t)-1);
+}
+
+void pt_pool_wake_flush(struct pt_seg_header *h)
+{
+    if (pt_exchange_seqcst(&h->flush_asked, 1u) != 0)
+        return;
+    pt_add_seqcst(&h->flush_futex, 1u);
+    pt_futex_wake_all(&h->flush_futex);
 }
 
 bool pt_pool_free(struct pt_seg *seg, uint32_t index, uint64_t word)

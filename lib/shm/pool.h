@@ -10,6 +10,7 @@
 #ifndef PT_SHM_POOL_H
 #define PT_SHM_POOL_H
 
+#include "shm/attention.h"
 #include "shm/segment.h"
 
 enum pt_pool_take { PT_POOL_TAKEN, PT_POOL_ADOPTED, PT_POOL_FULL, PT_POOL_NO_MEMORY };
@@ -23,7 +24,8 @@ enum pt_pool_take { PT_POOL_TAKEN, PT_POOL_ADOPTED, PT_POOL_FULL, PT_POOL_NO_MEM
 enum pt_pool_take pt_pool_take(struct pt_seg *seg, uint32_t slot, uint32_t need, bool loop,
                                uint32_t *index);
 
-/* By the owner: no further record will follow. */
+/* By the owner: no further record will follow.  The owner calls pt_pool_tell_full() when it has
+ * dropped the chunk. */
 void pt_pool_close(struct pt_seg *seg, uint32_t index, uint32_t slot, uint64_t last_ts);
 /* The owner ends (or was found dead); last_ts 0: not known. */
 void pt_pool_orphan(struct pt_seg *seg, uint32_t index, uint32_t slot, uint64_t last_ts);
@@ -32,6 +34,22 @@ bool pt_pool_free(struct pt_seg *seg, uint32_t index, uint64_t word);
 /* Frees chunks that a writer took but never stored in its slot, because siglongjmp left it
  * half-way. */
 void pt_pool_repair(struct pt_seg *seg, uint32_t slot);
+
+void pt_pool_wake_flush(struct pt_seg_header *h) PT_COLD;
+
+/* A chunk was closed: wakes the flush thread, once a round, if a quarter of the pool is full, and
+ * the thread that reports the fill level.  Three quarters are left for the events until the flush
+ * thread gets a processor.  If a thread is killed before it wakes the flush thread, that wakes at
+ * its deadline, which runs from the first event on. */
+static inline void pt_pool_tell_full(const struct pt_seg *seg)
+{
+    struct pt_seg_header *h = seg->h;
+
+    if (seg->g.has_log && seg->g.attr.stream_policy == POSIX_TRACE_FLUSH &&
+        (uint64_t)pt_load_relaxed(&h->full_chunks) * 4 >= seg->g.base_chunks)
+        pt_pool_wake_flush(h);
+    pt_fill_watermark_closed(h);
+}
 
 /* How many chunks are in use; at most all of them.  The counter in the header may be too high: if a
  * chunk is taken before the thread that has freed it counts that, and for ever after a kill. */

@@ -137,21 +137,6 @@ static void commit(struct pt_writer *writer, uint64_t value)
     pt_store_release((uint64_t *)(void *)writer->chunk, value);
 }
 
-/* Wakes the flush thread, once a round, if a quarter of the pool is full.  Three quarters are left
- * for the events until it gets a processor.  If a thread is killed before it wakes the flush
- * thread, that wakes at its deadline, which runs from the first event on. */
-static void high_water(const struct pt_seg *seg)
-{
-    struct pt_seg_header *h = seg->h;
-
-    if (seg->g.has_log && seg->g.attr.stream_policy == POSIX_TRACE_FLUSH &&
-        (uint64_t)pt_load_relaxed(&h->full_chunks) * 4 >= seg->g.base_chunks &&
-        pt_exchange_seqcst(&h->flush_asked, 1u) == 0) {
-        pt_add_seqcst(&h->flush_futex, 1u);
-        pt_futex_wake_all(&h->flush_futex);
-    }
-}
-
 /* next_no before chunk, chunk before the state: a consumer counts each event once, also
  * after this thread has died between two stores (shm/slot.h). */
 void pt_writer_close_chunk(struct pt_writer *writer)
@@ -165,8 +150,7 @@ void pt_writer_close_chunk(struct pt_writer *writer)
     pt_store_release(&s->chunk, 0u);
     pt_pool_close(writer->seg, writer->chunk_index, writer->slot_index, writer->last);
     drop_chunk(writer);
-    high_water(writer->seg);
-    pt_fill_watermark_closed(writer->h);
+    pt_pool_tell_full(writer->seg);
 }
 
 /* Is there room for so many bytes at that place, in a chunk that gets memory as it is used?  The
@@ -262,6 +246,7 @@ static enum pt_pool_take take_chunk(struct pt_writer *writer, uint32_t need, boo
     if (!has_bytes(writer, pt_writer_position(writer), need)) {
         pt_pool_close(seg, index, writer->slot_index, c->last_ts);
         drop_chunk(writer);
+        pt_pool_tell_full(seg);
         return PT_POOL_NO_MEMORY;
     }
     if (r == PT_POOL_ADOPTED) {

@@ -259,6 +259,32 @@ START_TEST(forgotten)
 }
 END_TEST
 
+static void *trace_until_lost(void *stream)
+{
+    const trace_id_t *trid = stream;
+    struct posixtrace_info info;
+
+    do {
+        for (unsigned i = 0; i < 200; i++)
+            trace_some(NULL);
+        ck_assert_int_eq(posixtrace_get_info(*trid, &info, sizeof info), 0);
+    } while (lost_in(&info) == 0);
+    return NULL;
+}
+
+/* A thread loses events and is forgotten. */
+static void lose_some(trace_id_t trid)
+{
+    pthread_t thread;
+
+    ck_assert_int_eq(pthread_create(&thread, NULL, trace_until_lost, &trid), 0);
+    ck_assert_int_eq(pthread_join(thread, NULL), 0);
+    for (unsigned n = 0; n < 2 * KEPT / TOGETHER; n++) {
+        trace_batch();
+        flush(trid);
+    }
+}
+
 /* A clear takes no loss back, also of threads that were forgotten before it. */
 START_TEST(forgotten_and_cleared)
 {
@@ -270,6 +296,7 @@ START_TEST(forgotten_and_cleared)
 
     keep_few(trid);
     trace_all(trid, false);
+    lose_some(trid);
     ck_assert_uint_gt(l->accounts.folded.next, 0);
     ck_assert_int_eq(posix_trace_clear(trid), 0);
     trace_batch();

@@ -2,7 +2,8 @@
 /* SPDX-FileCopyrightText: 2026 The posixtrace authors */
 /*
  * posixtrace_watch_fill: it reports when the mark is passed, again after the stream was emptied,
- * also by events of other processes, and not before; the program's other files are not touched.
+ * also by events of other processes, and not before; the program's other files are not touched.  A
+ * reader that waits for the next report and reads without blocking does not wait for ever.
  */
 #include <check.h>
 #include <errno.h>
@@ -26,13 +27,13 @@
 #include "support/stream_inside.h"
 #include "support/valgrind.h"
 
-enum { TURNS = 500 };
+enum { TURNS = 500, EVENTS = 400000, BIG = 20000 };
 
 static trace_event_id_t id;
 static trace_id_t trid;
 static int fd;
 
-static void make_stream(int inheritance)
+static void make_stream(int inheritance, size_t max_data)
 {
     trace_attr_t attr;
 
@@ -40,6 +41,7 @@ static void make_stream(int inheritance)
     ck_assert_int_eq(posix_trace_attr_init(&attr), 0);
     ck_assert_int_eq(posix_trace_attr_setstreamsize(&attr, 256 << 10), 0);
     ck_assert_int_eq(posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_UNTIL_FULL), 0);
+    ck_assert_int_eq(posix_trace_attr_setmaxdatasize(&attr, max_data), 0);
     ck_assert_int_eq(posix_trace_attr_setinherited(&attr, inheritance), 0);
     ck_assert_int_eq(posix_trace_create(0, &attr, &trid), 0);
     ck_assert_int_eq(posix_trace_attr_destroy(&attr), 0);
@@ -50,7 +52,7 @@ static void make_stream(int inheritance)
 
 static void begin(void)
 {
-    make_stream(POSIX_TRACE_INHERITED);
+    make_stream(POSIX_TRACE_INHERITED, 4096);
 }
 
 static void end(void)
@@ -60,26 +62,37 @@ static void end(void)
     close(fd);
 }
 
-static void fill(void)
+static bool is_full(void)
 {
     struct posix_trace_status_info status;
+
+    ck_assert_int_eq(posix_trace_get_status(trid, &status), 0);
+    return status.posix_stream_full_status == POSIX_TRACE_FULL;
+}
+
+static void fill(void)
+{
     char data[64] = "";
 
     do {
         for (int i = 0; i < 100; i++)
             posix_trace_event(id, data, sizeof data);
-        ck_assert_int_eq(posix_trace_get_status(trid, &status), 0);
-    } while (status.posix_stream_full_status != POSIX_TRACE_FULL);
+    } while (!is_full());
 }
 
-static void empty(void)
+/* Reads what there is, without blocking; how many events of the program. */
+static long empty(void)
 {
     struct posixtrace_event e;
+    long count = 0;
     int none;
 
-    do
+    for (;;) {
         ck_assert_int_eq(posixtrace_next_event(trid, &e, sizeof e, &none), 0);
-    while (!none);
+        if (none)
+            return count;
+        count += e.id == id;
+    }
 }
 
 static uint64_t read_count(void)
@@ -279,6 +292,154 @@ START_TEST(blocks)
 }
 END_TEST
 
+static bool is_told_within(int ms)
+{
+    struct pollfd p = { .fd = fd, .events = POLLIN };
+
+    return poll(&p, 1, ms) == 1;
+}
+
+static pthread_barrier_t at_event, at_end;
+
+static void *one_event(void *unused)
+{
+    (void)unused;
+    posix_trace_event(id, NULL, 0);
+    pthread_barrier_wait(&at_event);
+    pthread_barrier_wait(&at_end);
+    return NULL;
+}
+
+/* Another thread that has traced; its slot. */
+static struct pt_slot *begin_other(pthread_t *other)
+{
+    posix_trace_event(id, NULL, 0);
+    pthread_barrier_init(&at_event, NULL, 2);
+    pthread_barrier_init(&at_end, NULL, 2);
+    ck_assert_int_eq(pthread_create(other, NULL, one_event, NULL), 0);
+    pthread_barrier_wait(&at_event);
+    ck_assert_int_gt(empty(), 0);
+    return slot_of_last_writer(segment_of(trid));
+}
+
+static void end_other(pthread_t other)
+{
+    pthread_barrier_wait(&at_end);
+    ck_assert_int_eq(pthread_join(other, NULL), 0);
+}
+
+/* As long as a writer is inside an event, which holds others back, there is nothing to read, and no
+ * report. */
+START_TEST(what_is_told_can_be_read)
+{
+    pthread_t other;
+    struct pt_slot *slot = begin_other(&other);
+
+    ck_assert_int_eq(posixtrace_watch_fill(trid, 50, fd), 0);
+    pt_store_seqcst(&slot->inside, 1u);
+    fill();
+    ck_assert(!is_told_within(100));
+    pt_store_seqcst(&slot->inside, 0u);
+    await();
+    ck_assert_int_gt(empty(), 0);
+    end_other(other);
+}
+END_TEST
+
+/* A writer that is inside an event for longer than readers wait for it delays no report, nor the
+ * end. */
+START_TEST(held_up)
+{
+    pthread_t other;
+    struct pt_slot *slot = begin_other(&other);
+
+    pt_store_seqcst(&slot->inside, 1u);
+    ck_assert_int_eq(posixtrace_watch_fill(trid, 50, fd), 0);
+    fill();
+    await();
+    ck_assert_int_eq(posixtrace_watch_fill(trid, 50, fd), 0);
+    ck_assert_int_eq(posixtrace_watch_fill(trid, 0, -1), 0);
+    pt_store_seqcst(&slot->inside, 0u);
+    end_other(other);
+}
+END_TEST
+
+/* A writer enters an event after the report and before the reader has read. */
+START_TEST(told_again_when_they_leave)
+{
+    pthread_t other;
+    struct pt_slot *slot = begin_other(&other);
+
+    ck_assert_int_eq(posixtrace_watch_fill(trid, 100, fd), 0);
+    fill();
+    await();
+    pt_store_seqcst(&slot->inside, 1u);
+    ck_assert_int_eq(empty(), 0);
+    ck_assert(!is_told_within(100));
+    pt_store_seqcst(&slot->inside, 0u);
+    await();
+    ck_assert_int_gt(empty(), 0);
+    ck_assert(!is_told_within(100));
+    end_other(other);
+}
+END_TEST
+
+static void *read_when_told(void *unused)
+{
+    struct pollfd p = { .fd = fd, .events = POLLIN };
+
+    (void)unused;
+    while (!pt_load_seqcst(&done)) {
+        if (poll(&p, 1, 10) != 1)
+            continue;
+        read_count();
+        empty();
+    }
+    return NULL;
+}
+
+START_TEST(reader_that_does_not_block)
+{
+    struct pt_seg_header *h = segment_of(trid)->h;
+    int events = is_under_valgrind() ? EVENTS / 100 : EVENTS;
+    char data[64] = "";
+    pthread_t reader;
+
+    ck_assert_int_eq(posixtrace_watch_fill(trid, 25, fd), 0);
+    ck_assert_int_eq(pthread_create(&reader, NULL, read_when_told, NULL), 0);
+    for (int i = 0; i < events; i++)
+        posix_trace_event(id, data, sizeof data);
+    while (pt_load_seqcst(&h->full_chunks) >= pt_load_seqcst(&h->fill_level))
+        usleep(1000);
+    pt_store_seqcst(&done, 1u);
+    ck_assert_int_eq(pthread_join(reader, NULL), 0);
+}
+END_TEST
+
+static void *big_event(void *data)
+{
+    posix_trace_event(id, data, BIG);
+    return NULL;
+}
+
+/* Threads that end leave chunks in which others find no room.  Those close them. */
+START_TEST(closed_by_others)
+{
+    static char data[BIG];
+    pthread_t thread;
+
+    end();
+    make_stream(POSIX_TRACE_CLOSE_FOR_CHILD, BIG);
+    ck_assert_int_eq(posixtrace_watch_fill(trid, 50, fd), 0);
+    do {
+        ck_assert_int_eq(pthread_create(&thread, NULL, big_event, data), 0);
+        ck_assert_int_eq(pthread_join(thread, NULL), 0);
+    } while (!is_full());
+    await();
+    ck_assert_int_gt(empty(), 0);
+}
+END_TEST
+
 static void prepare(TCase *c)
 {
     tcase_add_checked_fixture(c, begin, end);
@@ -297,6 +458,11 @@ static void add(TCase *c)
     tcase_add_test(c, mark_goes);
     tcase_add_test(c, errors);
     tcase_add_test(c, blocks);
+    tcase_add_test(c, what_is_told_can_be_read);
+    tcase_add_test(c, held_up);
+    tcase_add_test(c, told_again_when_they_leave);
+    tcase_add_test(c, reader_that_does_not_block);
+    tcase_add_test(c, closed_by_others);
 }
 
 int main(void)

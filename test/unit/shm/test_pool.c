@@ -149,6 +149,72 @@ START_TEST(orphan_without_room_is_full)
 }
 END_TEST
 
+/* So is a control writer's chunk at its end.  Both wake those who wait for full chunks. */
+START_TEST(closed_by_others_is_told)
+{
+    uint32_t first, second, control, a, flush, fill;
+
+    ring_create(&seg, SIZE);
+    seg.g.has_log = 1;
+    seg.g.attr.stream_policy = POSIX_TRACE_FLUSH;
+    seg.g.base_chunks = 4;
+    seg.h->fill_mark = seg.h->fill_level = 1;
+    flush = seg.h->flush_futex;
+    fill = seg.h->fill_futex;
+    first = ring_attach(&seg, 0);
+    a = taken(first);
+    ring_refer(&seg, first, a);
+    ring_put(&seg, a, PT_ID_USER_FIRST, 10, PT_CHUNK_MIN - 128 - 16 - 248);
+    pt_slot_detach(&seg, first, 10);
+    ck_assert_uint_eq(seg.h->fill_futex, fill);
+    ck_assert_uint_eq(seg.h->flush_futex, flush);
+    seg.h->hint = a;
+    second = ring_attach(&seg, 1);
+    ck_assert_uint_ne(taken(second), a);
+    ck_assert_uint_eq(seg.h->fill_futex, fill + 1);
+    ck_assert_uint_eq(seg.h->flush_futex, flush + 1);
+    seg.h->flush_asked = 0;
+    control = ring_attach(&seg, PT_LEVEL_CONTROL);
+    ring_refer(&seg, control, taken(control));
+    pt_slot_detach(&seg, control, 10);
+    ck_assert_uint_eq(seg.h->full_chunks, 2);
+    ck_assert_uint_eq(seg.h->fill_futex, fill + 2);
+    ck_assert_uint_eq(seg.h->flush_futex, flush + 2);
+    ring_remove(&seg);
+}
+END_TEST
+
+/* Writers that end one after the other fill one orphan, not a little of each. */
+START_TEST(orphans_are_filled_in_turn)
+{
+    uint32_t orphans[3], slot, a, b;
+
+    ring_create(&seg, SIZE);
+    for (uint32_t i = 0; i < 3; i++) {
+        slot = ring_attach(&seg, i);
+        orphans[i] = taken(slot);
+        ring_refer(&seg, slot, orphans[i]);
+        ring_put(&seg, orphans[i], PT_ID_USER_FIRST, 10, 8);
+    }
+    for (uint32_t i = 0; i < 3; i++)
+        pt_slot_detach(&seg, i, 10);
+    seg.h->hint = orphans[0];
+    for (uint32_t i = 0; i < 5; i++) {
+        slot = ring_attach(&seg, i);
+        ck_assert_int_eq(take(slot, false, &a), PT_POOL_ADOPTED);
+        ck_assert_uint_eq(a, orphans[0]);
+        ring_refer(&seg, slot, a);
+        ring_put(&seg, a, PT_ID_USER_FIRST, 11 + i, 8);
+        pt_slot_detach(&seg, slot, 11 + i);
+    }
+    /* Two at the same time get one each. */
+    ck_assert_int_eq(take(ring_attach(&seg, 0), false, &a), PT_POOL_ADOPTED);
+    ck_assert_int_eq(take(ring_attach(&seg, 1), false, &b), PT_POOL_ADOPTED);
+    ck_assert_uint_ne(a, b);
+    ring_remove(&seg);
+}
+END_TEST
+
 /* The base chunks and one for each writer, no more; every writer that ends
  * lowers what may be had. */
 START_TEST(limit)
@@ -753,6 +819,8 @@ static void add(TCase *tc)
     tcase_add_test(tc, close_by_another);
     tcase_add_test(tc, adopted_with_its_contents);
     tcase_add_test(tc, orphan_without_room_is_full);
+    tcase_add_test(tc, closed_by_others_is_told);
+    tcase_add_test(tc, orphans_are_filled_in_turn);
     tcase_add_test(tc, limit);
     tcase_add_test(tc, writers_that_end_leave_room);
     tcase_add_test(tc, growth_is_backed_as_it_is_used);
