@@ -23,9 +23,9 @@
  * stream still full afterwards, every choice comes later, and START shows the change.  If it finds
  * the stream running, the word says whether START shows it.
  *
- * Two cases are left.  A restart changes the state twice, and the second change ends the gap: FILTER
- * with a time between the two is in the gap, and refused.  And a stop and a restart may come between
- * FILTER and the change of filter_now, so that START shows the old filter after FILTER.
+ * Two cases are left.  A restart changes the state twice, and the second change ends the gap: a
+ * FILTER with a time between the two is in the gap, and refused.  And a stop and a restart may come
+ * between FILTER and the change of filter_now, so that START shows the old filter after FILTER.
  *
  * The chosen place is not reused for a new filter until the next restart
  * (pt_control_lock_set_filter).
