@@ -405,6 +405,7 @@ START_TEST(reader_that_does_not_block)
     char data[64] = "";
     pthread_t reader;
 
+    pt_store_seqcst(&done, 0u);
     ck_assert_int_eq(posixtrace_watch_fill(trid, 25, fd), 0);
     ck_assert_int_eq(pthread_create(&reader, NULL, read_when_told, NULL), 0);
     for (int i = 0; i < events; i++)

@@ -79,9 +79,9 @@ static void trace(trace_event_id_t id)
         posix_trace_event(id, &i, sizeof i);
 }
 
-static void open_new(void)
+static void open_new(const char *name)
 {
-    ck_assert_int_eq(posix_trace_eventid_open("new", &new_type), 0);
+    ck_assert_int_eq(posix_trace_eventid_open(name, &new_type), 0);
     ck_assert_uint_eq(new_type, old_type + 1);
     ck_assert(!when_parsed && !when_named);
 }
@@ -111,16 +111,18 @@ static void remove_expression(void)
 /* Its gates stay closed: the events come to it only from the stream before it. */
 START_TEST(successor)
 {
-    ck_assert_int_eq(posix_trace_eventid_open("old", &old_type), 0);
+    ck_assert_int_eq(posix_trace_eventid_open("old of a chain", &old_type), 0);
     first = create(0, "");
-    second = create(0, "event \"new\"");
+    second = create(0, "event \"new*\"");
     ck_assert_int_eq(posixtrace_chain(first, second), 0);
     when_parsed = remove_expression;
-    open_new();
+    open_new("new of a chain");
     trace(old_type);
     trace(new_type);
     ck_assert_uint_eq(count_events(first), 2 * EVENTS);
     ck_assert_uint_eq(count_events(second), 0);
+    ck_assert_int_eq(posix_trace_shutdown(first), 0);
+    ck_assert_int_eq(posix_trace_shutdown(second), 0);
 }
 END_TEST
 
@@ -141,12 +143,13 @@ static void set_function(void)
 START_TEST(function)
 {
     ck_assert_int_eq(posix_trace_eventid_open("old", &old_type), 0);
-    first = create(0, "event \"new\"");
+    first = create(0, "event \"new*\"");
     when_named = set_function;
-    open_new();
+    open_new("new");
     trace(new_type);
     ck_assert_uint_eq(asked, EVENTS);
     ck_assert_uint_eq(count_events(first), 0);
+    ck_assert_int_eq(posix_trace_shutdown(first), 0);
 }
 END_TEST
 
@@ -192,7 +195,7 @@ START_TEST(stream)
     pid_t program = getpid(), controller;
     int status;
 
-    ck_assert_int_eq(posix_trace_eventid_open("old", &old_type), 0);
+    ck_assert_int_eq(posix_trace_eventid_open("old of a stream", &old_type), 0);
     ck_assert_int_eq(pipe(to_controller), 0);
     ck_assert_int_eq(pipe(to_program), 0);
     controller = fork();
@@ -204,7 +207,7 @@ START_TEST(stream)
     }
     hear(to_program[0]);
     when_named = replace_stream;
-    open_new();
+    open_new("new of a stream");
     trace(new_type);
     say(to_controller[1]);
     ck_assert_int_eq(waitpid(controller, &status, 0), controller);
