@@ -61,6 +61,7 @@ static void fork_while(void (*use)(void), void (*in_child)(void))
 {
     struct th_thread threads[THREADS];
 
+    __atomic_store_n(&end, false, __ATOMIC_RELAXED);
     for (unsigned i = 0; i < THREADS; i++)
         th_thread_start(&threads[i], use_always, &use);
     for (unsigned i = 0; i < FORKS; i++) {

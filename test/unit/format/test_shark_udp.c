@@ -214,9 +214,9 @@ static void add(TCase *tc)
 {
     tcase_add_test(tc, packets);
     tcase_add_test(tc, nobody_there);
-    tcase_add_test(tc, files_instead);
     tcase_add_test(tc, closed);
     tcase_add_test(tc, addresses);
+    tcase_add_test(tc, files_instead);
 }
 
 int main(void)
