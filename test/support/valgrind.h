@@ -14,6 +14,7 @@
  *                   single steps are valgrind's
  *   space           a limit of address space is valgrind's own, too
  *   thread_end      in part: vfork() is a fork() there
+ *   compat fork     what threads of the parent have allocated is a leak for it in a child
  *   scribbled       it takes many minutes; nothing was found in the first two
  *   preload io, preload descriptors
  *                   valgrind does not know epoll_pwait2() and an ioctl() of terminals

@@ -11,6 +11,7 @@
 #include <posixtrace/qnx.h>
 #include <posixtrace/rkh.h>
 #include "shark_bench.h"
+#include "support/valgrind.h"
 
 enum { FORKS = 100, THREADS = 4, HANG_S = 5 };
 
@@ -203,5 +204,5 @@ static void add(TCase *tc)
 
 int main(void)
 {
-    return th_main("compat fork", add);
+    return is_under_valgrind() ? TEST_SKIPPED : th_main("compat fork", add);
 }
