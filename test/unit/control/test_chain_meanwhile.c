@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include "stream/control_lock.h"
 #include "stream/handle.h"
+#include "support/call_once.h"
 #include "support/need.h"
 #include "support/raw_clone.h"
 #include "support/run_suite.h"
@@ -29,15 +30,6 @@ int __real_pt_control_lock_begin(struct pt_stream *s);
 int __wrap_pt_control_lock_begin(struct pt_stream *s);
 struct pt_stream *__real_pt_handle_remove(trace_id_t trid, unsigned kinds);
 struct pt_stream *__wrap_pt_handle_remove(trace_id_t trid, unsigned kinds);
-
-static void call_once(void (**at)(void))
-{
-    void (*call)(void) = *at;
-
-    *at = NULL;
-    if (call)
-        call();
-}
 
 int __wrap_pt_control_lock_begin(struct pt_stream *s)
 {

@@ -17,6 +17,7 @@
 #include "base/atomics.h"
 #include "consumer/consumer.h"
 #include "stream/control_lock.h"
+#include "support/call_once.h"
 #include "support/run_suite.h"
 
 enum { OLD = 100, NEW = 7, MANY = 20000, LOOKS = 300 };
@@ -33,15 +34,6 @@ int __real_pt_control_lock_begin(struct pt_stream *s);
 int __wrap_pt_control_lock_begin(struct pt_stream *s);
 int __real_pt_consumer_clear(struct pt_consumer *l, uint64_t ts);
 int __wrap_pt_consumer_clear(struct pt_consumer *l, uint64_t ts);
-
-static void call_once(void (**at)(void))
-{
-    void (*call)(void) = *at;
-
-    *at = NULL;
-    if (call)
-        call();
-}
 
 int __wrap_pt_control_lock_begin(struct pt_stream *s)
 {

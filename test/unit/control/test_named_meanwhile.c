@@ -15,6 +15,7 @@
 #include <posixtrace/stream.h>
 #include <trace.h>
 #include "page/names.h"
+#include "support/call_once.h"
 #include "support/run_suite.h"
 
 enum { EVENTS = 10, HANG_S = 60 };
@@ -32,15 +33,6 @@ const char *__real_pt_names_read_name(const struct pt_names *names, uint32_t id,
                                       char to[TRACE_EVENT_NAME_MAX + 1], pt_u64 *backed);
 const char *__wrap_pt_names_read_name(const struct pt_names *names, uint32_t id,
                                       char to[TRACE_EVENT_NAME_MAX + 1], pt_u64 *backed);
-
-static void call_once(void (**at)(void))
-{
-    void (*call)(void) = *at;
-
-    *at = NULL;
-    if (call)
-        call();
-}
 
 int __wrap_pt_expression_parse(const char *text, struct posixtrace_expression **expression,
                                struct posixtrace_expression_fault *fault)

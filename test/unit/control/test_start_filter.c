@@ -15,6 +15,7 @@
 #include "shm/start_filter.h"
 #include "stream/control_lock.h"
 #include "stream/handle.h"
+#include "support/call_once.h"
 #include "support/flush_log.h"
 #include "support/killed_child.h"
 #include "support/log_file.h"
@@ -35,15 +36,6 @@ bool __real_pt_control_lock_set_filter(struct pt_stream *s, const struct pt_set 
                                        const char *expression, uint64_t *version);
 bool __wrap_pt_control_lock_set_filter(struct pt_stream *s, const struct pt_set *set,
                                        const char *expression, uint64_t *version);
-
-static void call_once(void (**at)(void))
-{
-    void (*call)(void) = *at;
-
-    *at = NULL;
-    if (call)
-        call();
-}
 
 bool __wrap_pt_control_lock_set_filter(struct pt_stream *s, const struct pt_set *set,
                                        const char *expression, uint64_t *version)
